@@ -2,12 +2,13 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/prometheus/procfs"
 )
 
 const (
@@ -45,16 +46,11 @@ func memoryHasRoom() bool {
 	if err := syscall.Statfs(memory, &fs); err != nil {
 		return false
 	}
-	info, err := os.ReadFile("/proc/meminfo")
-	return err == nil && fs.Bavail*uint64(fs.Bsize) >= room && available(string(info)) >= room //nolint:gosec // a size is not negative
-}
-
-// available is the memory in bytes that /proc/meminfo calls available, 0 where it says nothing.
-func available(info string) (bytes uint64) {
-	for line := range strings.Lines(info) {
-		if _, err := fmt.Sscanf(line, "MemAvailable: %d kB", &bytes); err == nil {
-			return bytes << 10
-		}
+	proc, err := procfs.NewDefaultFS()
+	if err != nil {
+		return false
 	}
-	return 0
+	info, err := proc.Meminfo()
+	return err == nil && info.MemAvailableBytes != nil && *info.MemAvailableBytes >= room &&
+		fs.Bavail*uint64(fs.Bsize) >= room //nolint:gosec // a size is not negative
 }

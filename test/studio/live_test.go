@@ -75,6 +75,7 @@ func TestARunIsFollowed(t *testing.T) {
 	s.Append(t, run, results.EventsFile, step(800, 0.105)+step(801, 0.104))
 	took = b.took(lossPicture + `.includes('to 0.104')`)
 	t.Logf("after a restart of the service: %s", took)
+	require.Less(t, took, 12*time.Second)
 	require.Equal(t, points+2, get[int](b, countPoints), "no point twice, none missing")
 	b.until(`document.querySelector('.live-lost').hidden`)
 
