@@ -13,13 +13,6 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// StartWaitVariable tells a Ray how long it waits for its own node when it starts, StartWait in seconds. After a minute, as by default, it
-// gives up also on a machine that is only busy, perhaps just when the node has come up.
-const (
-	StartWaitVariable = "RAY_raylet_start_wait_time_s"
-	StartWait         = "300"
-)
-
 // Attempt is one try of a run on Ray.
 type Attempt struct {
 	// Run is the name of the run and Number counts its tries from 1.

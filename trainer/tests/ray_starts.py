@@ -2,10 +2,10 @@
 
 
 def on_a_busy_machine(start, **options):
-    """Start a Ray. It gives up its own start after 30 s; the next one is faster, because its files are in memory."""
+    """Start a Ray. It gives up its start if its agents need more than 15 s; the next one is faster, because their files are in memory."""
     import ray
 
-    for _ in range(2):
+    for _ in range(5):
         try:
             return start(**options)
         except Exception as e:

@@ -108,9 +108,8 @@ func (c Config) newCluster(a rayjob.Attempt, p Profile, shared []corev1.VolumeMo
 	spec := &rayv1.RayClusterSpec{
 		RayVersion:    c.RayVersion,
 		AuthOptions:   &rayv1.AuthOptions{Mode: rayv1.AuthModeToken, SecretName: new(a.Name())},
-		HeadGroupSpec: rayv1.HeadGroupSpec{RayStartParams: c.startParams(0), Template: c.newPod(a, p, c.Head, shared)},
+		HeadGroupSpec: rayv1.HeadGroupSpec{RayStartParams: c.headParams(0), Template: c.newPod(a, p, c.Head, shared)},
 	}
-	spec.HeadGroupSpec.RayStartParams["no-monitor"] = "true" // it starts machines, and this cluster has all of its own
 	warm(a, &spec.HeadGroupSpec.Template, "driver")
 	if p.MinWorkers != nil {
 		group.MinReplicas = new(min(int32(*p.MinWorkers), *workers)) //nolint:gosec // bounded by MaxWorkers
@@ -141,6 +140,13 @@ func (c Config) startParams(cpus int) map[string]string {
 		"num-cpus": strconv.Itoa(cpus), "object-store-memory": strconv.FormatInt(c.SharedMemory.Value()/10*8, 10),
 		"include-log-monitor": "0", // KubeRay leaves out what is "false"
 	}
+}
+
+// headParams leave out what would start machines, since the cluster has all of its own.
+func (c Config) headParams(cpus int) map[string]string {
+	params := c.startParams(cpus)
+	params["no-monitor"] = "true"
+	return params
 }
 
 func (c Config) workers(a rayjob.Attempt, p Profile) int {

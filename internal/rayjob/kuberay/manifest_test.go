@@ -83,7 +83,6 @@ func TestOwnCluster(t *testing.T) {
 		require.Equal(t, a.Run, pod.Labels[labelRun])
 		box := pod.Spec.Containers[0]
 		require.Contains(t, box.Env, corev1.EnvVar{Name: "RAY_IMAGE", Value: box.Image}, "the manifest of a run names it")
-		require.Contains(t, box.Env, corev1.EnvVar{Name: "RAY_raylet_start_wait_time_s", Value: "300"}, "Ray has time to start on a slow node")
 		require.Equal(t, box.Resources.Requests[corev1.ResourceMemory], box.Resources.Limits[corev1.ResourceMemory])
 		require.NotContains(t, box.Resources.Limits, corev1.ResourceName(gpuResource))
 		require.Empty(t, pod.Spec.Tolerations)

@@ -67,7 +67,6 @@ func (c Config) newContainer(m Machine, shared []corev1.VolumeMount) corev1.Cont
 			{Name: "USER", Value: rayName},
 			{Name: "LOGNAME", Value: rayName},
 			{Name: "RAY_USAGE_STATS_ENABLED", Value: "0"},
-			{Name: rayjob.StartWaitVariable, Value: rayjob.StartWait},
 			{Name: "RAY_IMAGE", Value: c.Image}, // for the manifest of a run
 		},
 		Resources: resources(m),

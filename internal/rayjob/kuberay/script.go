@@ -80,8 +80,7 @@ func (c Config) newScriptCluster(a rayjob.Attempt, p Profile, shared []corev1.Vo
 	}
 	spec := c.newCluster(a, p, shared)
 	if !several {
-		worker := spec.WorkerGroupSpecs[0]
-		spec.HeadGroupSpec.RayStartParams, spec.HeadGroupSpec.Template = worker.RayStartParams, worker.Template
+		spec.HeadGroupSpec.RayStartParams, spec.HeadGroupSpec.Template = c.headParams(cpus(p.Machine)), spec.WorkerGroupSpecs[0].Template
 		spec.WorkerGroupSpecs = nil
 	}
 	c.isolate(&spec.HeadGroupSpec.Template, several)
@@ -105,7 +104,7 @@ func (c Config) isolate(pod *corev1.PodTemplateSpec, several bool) {
 	box := &pod.Spec.Containers[0]
 	box.Env = append(slices.Clone(box.Env), corev1.EnvVar{Name: classEnv, Value: c.RuntimeClass}, corev1.EnvVar{Name: networkEnv, Value: network})
 	limit := box.Resources.Requests[corev1.ResourceCPU]
-	if one := resource.MustParse("1"); limit.Cmp(one) < 0 { // with less, Ray starts very slowly, and may give up
+	if one := resource.MustParse("1"); limit.Cmp(one) < 0 { // with less, its agents may need more than the 15 s that Ray gives them to start
 		limit = one
 	}
 	box.Resources.Limits[corev1.ResourceCPU] = limit

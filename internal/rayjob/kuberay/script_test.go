@@ -44,6 +44,7 @@ func TestAScriptOnOneMachineIsOnePod(t *testing.T) {
 			require.Empty(t, spec.WorkerGroupSpecs)
 			require.Nil(t, spec.EnableInTreeAutoscaling, "the autoscaler would have a token of the API server")
 			require.Equal(t, "2", spec.HeadGroupSpec.RayStartParams["num-cpus"])
+			require.Equal(t, "true", spec.HeadGroupSpec.RayStartParams["no-monitor"])
 			pod := spec.HeadGroupSpec.Template
 			require.NotContains(t, pod.Labels, labelNodes, "it needs no name server")
 			box := pod.Spec.Containers[0]
@@ -53,7 +54,7 @@ func TestAScriptOnOneMachineIsOnePod(t *testing.T) {
 	}
 }
 
-// With less than a CPU, Ray starts very slowly. Where it gave up, its pod started again and again.
+// With less than a CPU, the agents of a Ray may need more than the 15 s that it gives them; its pod would start again and again.
 func TestAScriptMayUseAWholeCPU(t *testing.T) {
 	t.Parallel()
 	for size, limit := range map[string]string{"200m": "1", "1": "1", "1500m": "1500m"} {

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
 // ports are the ports on which the parts of one Ray listen.
@@ -38,7 +36,8 @@ func (c Config) arguments(at ports, temp string) []string {
 		"--ray-client-server-port=" + strconv.Itoa(at.client),
 		"--temp-dir=" + temp,
 		"--object-store-memory=" + strconv.FormatInt(c.ObjectStore, 10),
-		"--no-monitor", // no autoscaler: there is nothing to scale, and it saves a Python process
+		"--no-monitor",                // no autoscaler: there is nothing to scale, and it saves a Python process
+		"--include-log-monitor=false", // it would send what workers print to drivers, which do not print it
 	}
 	if c.NumCPUs > 0 {
 		args = append(args, "--num-cpus="+strconv.Itoa(c.NumCPUs))
@@ -73,7 +72,6 @@ func (c Config) environment(mark string) []string {
 		"RAY_AUTH_MODE=token",
 		"RAY_AUTH_TOKEN_PATH="+tokenPath(c.Dir),
 		"RAY_USAGE_STATS_ENABLED=0",
-		rayjob.StartWaitVariable+"="+rayjob.StartWait,
 		// Without this switch Ray uses the address of the machine instead of loopback and listens on all interfaces. It is
 		// meant for macOS and Windows and works on Linux as well.
 		"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER=0",

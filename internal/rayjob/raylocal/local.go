@@ -56,18 +56,20 @@ func Start(ctx context.Context, cfg Config) (_ *Local, err error) {
 			return l, err
 		}
 	}
-	for range tries - 1 {
-		if l, err := launch(ctx, cfg); err == nil || !strings.Contains(err.Error(), gaveUp) {
+	for range tries {
+		var l *Local
+		if l, err = launch(ctx, cfg); err == nil || !strings.Contains(err.Error(), gaveUp) {
 			return l, err
 		}
 	}
-	return launch(ctx, cfg)
+	return nil, fmt.Errorf("%w: it was started %d times; try again when less runs on this machine", err, tries)
 }
 
-// Ray may give up its own start, although it is told to wait long (rayjob.StartWait). The next try finds its files in memory.
+// Ray's own process for the node ends if the agents that it starts, which are Python, need more than 15 s to import their modules. No
+// setting of Ray changes that. 30 s after the start Ray gives up. The next try finds the files of the agents in memory.
 const (
 	gaveUp = "node timed out during startup"
-	tries  = 3
+	tries  = 6
 )
 
 // adopt checks the Ray that the folder's state names. It returns that Ray if it is healthy and detached, fails if it belongs to
@@ -149,14 +151,21 @@ func run(cmd *exec.Cmd, cfg Config) (<-chan struct{}, error) {
 // readyPoll is the time between two checks of a Ray that is starting.
 const readyPoll = 50 * time.Millisecond
 
-// ready waits until the dashboard and the agent, which starts the jobs, respond.
+// started is what Ray prints when its start is over. Until then it may give up, although its parts respond.
+const started = "Ray runtime started."
+
+// ready waits until the dashboard and the agent, which starts the jobs, respond and the start is over.
 func (l *Local) ready(ctx context.Context, cfg Config, agent string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, cfg.StartTimeout, fmt.Errorf("the local Ray was not ready after %s", cfg.StartTimeout))
 	defer cancel()
 	ticks := time.NewTicker(readyPoll)
 	defer ticks.Stop()
-	for _, url := range []string{l.Address + "/api/version", agent + "/api/local_raylet_healthz"} {
-		for l.get(ctx, url) != nil {
+	for _, is := range []func() bool{
+		func() bool { return l.get(ctx, l.Address+"/api/version") == nil },
+		func() bool { return l.get(ctx, agent+"/api/local_raylet_healthz") == nil },
+		l.hasStarted,
+	} {
+		for !is() {
 			select {
 			case <-ctx.Done():
 				return fmt.Errorf("start the local Ray: %w", errors.Join(context.Cause(ctx), l.logError()))
@@ -167,6 +176,12 @@ func (l *Local) ready(ctx context.Context, cfg Config, agent string) error {
 		}
 	}
 	return nil
+}
+
+// hasStarted reports whether the log says that the start is over.
+func (l *Local) hasStarted() bool {
+	log, err := os.ReadFile(logPath(l.dir))
+	return err == nil && strings.Contains(string(log), started)
 }
 
 // logError returns what the log says about a failed start.

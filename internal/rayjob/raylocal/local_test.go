@@ -149,6 +149,19 @@ func TestARayThatGivesUpItsStartOnABusyMachineIsStartedAgain(t *testing.T) {
 	}
 }
 
+func TestARayIsNotReadyBeforeItsStartIsOver(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	starts := filepath.Join(dir, "starts")
+	l, err := Start(t.Context(), Config{Python: os.Args[0], Dir: dir, Env: []string{standInStarts + "=" + starts}})
+	require.NoError(t, err, "the one that gave up is started again")
+	log, err := os.ReadFile(logPath(dir))
+	require.NoError(t, err)
+	require.Equal(t, started+"\n", string(log), "it is the log of the second one")
+	require.FileExists(t, starts)
+	require.NoError(t, l.Stop())
+}
+
 func TestTheCommandLineKeepsRayOnLoopback(t *testing.T) {
 	t.Parallel()
 	at, err := newPorts()
@@ -157,7 +170,8 @@ func TestTheCommandLineKeepsRayOnLoopback(t *testing.T) {
 	require.NoError(t, err)
 	args := cfg.arguments(at, "/tmp/clray-1/r")
 	for _, want := range []string{
-		"--node-ip-address=127.0.0.1", "--dashboard-host=127.0.0.1", "--temp-dir=/tmp/clray-1/r", "--num-cpus=2", "--num-gpus=1", "--object-store-memory=200000000",
+		"--node-ip-address=127.0.0.1", "--dashboard-host=127.0.0.1", "--temp-dir=/tmp/clray-1/r", "--num-cpus=2", "--num-gpus=1",
+		"--object-store-memory=200000000", "--no-monitor", "--include-log-monitor=false",
 	} {
 		require.Contains(t, args, want)
 	}

@@ -36,7 +36,6 @@ func TestNoSettingTakesTheTokenOrTheMarkFromARay(t *testing.T) {
 	env := c.environment("m")
 	for name, want := range map[string]string{
 		markName: "m", "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": "/d/token", "RAY_USAGE_STATS_ENABLED": "0",
-		"RAY_raylet_start_wait_time_s":      "300",
 		"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
 		"PATH":                              "/env/bin:/usr/bin:/bin", "CUDA_VISIBLE_DEVICES": "0", "XDG_CACHE_HOME": "/cache", "A": "b=c", "CUDA": "",
 	} {
