@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"strconv"
+	"sync"
 )
 
 // Servers get ports below those that the kernel gives to outgoing connections, 32768 and more on Linux: otherwise such a
@@ -17,22 +18,40 @@ const (
 	tries  = 1000
 )
 
-// Free returns n ports of the loopback address that were free a moment ago. Another program that looks at the same moment may
-// take one first.
+// held keeps the claims of this process open.
+var held struct {
+	sync.Mutex
+
+	claims []net.Listener
+}
+
+// Free returns n ports of the loopback address on which nothing listens. They belong to this process until it ends: no process gets them
+// from Free again.
 func Free(ctx context.Context, n int) (found []int, err error) {
-	var config net.ListenConfig
 	for range tries {
 		if len(found) == n {
 			return found, nil
 		}
-		port := lowest + rand.IntN(beyond-lowest) //nolint:gosec // no secret
-		l, err := config.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-		if err != nil {
-			continue
+		if port := lowest + rand.IntN(beyond-lowest); claim(ctx, port) { //nolint:gosec // no secret
+			found = append(found, port)
 		}
-		// All stay open until the last one is found, so that no port is found twice.
-		defer func() { _ = l.Close() }()
-		found = append(found, port)
 	}
 	return nil, fmt.Errorf("there are no %d free ports from %d to %d", n, lowest, beyond-1)
 }
+
+// claim reports whether the port is now this process's own, and nothing listens on it. The claim is a socket with a name that is no file,
+// so the kernel removes it at the end of the process, however it ends.
+func claim(ctx context.Context, port int) bool {
+	var config net.ListenConfig
+	mine, err := config.Listen(ctx, "unix", claimName(port))
+	if err != nil {
+		return false
+	}
+	held.Lock()
+	held.claims = append(held.claims, mine)
+	held.Unlock()
+	l, err := config.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	return err == nil && l.Close() == nil
+}
+
+func claimName(port int) string { return "@clowder-ray-tests-" + strconv.Itoa(port) }
