@@ -11,9 +11,9 @@ import (
 )
 
 // Servers get ports below those that the kernel gives to outgoing connections, 32768 and more on Linux: otherwise such a
-// connection may take the port before the server does, or while the server is away for a restart.
+// connection may take the port before the server does, or while the server is away for a restart. A local Ray has ports below 26000.
 const (
-	lowest = 20000
+	lowest = 26000
 	beyond = 32768
 	tries  = 1000
 )

@@ -25,11 +25,15 @@ type Config struct {
 	StartTimeout time.Duration
 	// Detached starts a Ray that keeps running after this program has ended.
 	Detached bool
+
+	// agentWait is the longest wait for the agent when the start of Ray is over (default 30 s: it is for an answer on a busy machine).
+	agentWait time.Duration
 }
 
 const (
 	defaultObjectStore  = 200_000_000
 	defaultStartTimeout = 3 * time.Minute
+	defaultAgentWait    = 30 * time.Second
 )
 
 // prepared returns the configuration with defaults and absolute paths.
@@ -57,6 +61,9 @@ func (c Config) prepared() (Config, error) {
 	}
 	if c.StartTimeout == 0 {
 		c.StartTimeout = defaultStartTimeout
+	}
+	if c.agentWait == 0 {
+		c.agentWait = defaultAgentWait
 	}
 	return c, c.validate()
 }

@@ -58,7 +58,7 @@ func Start(ctx context.Context, cfg Config) (_ *Local, err error) {
 	}
 	for range tries {
 		var l *Local
-		if l, err = launch(ctx, cfg); err == nil || !strings.Contains(err.Error(), gaveUp) {
+		if l, err = launch(ctx, cfg); err == nil || !errors.Is(err, errNoAgent) && !strings.Contains(err.Error(), gaveUp) {
 			return l, err
 		}
 	}
@@ -71,6 +71,9 @@ const (
 	gaveUp = "node timed out during startup"
 	tries  = 6
 )
+
+// The agent listens when the start of Ray is over, or never: it goes on without a server if another program has taken its port.
+var errNoAgent = errors.New("the agent of the local Ray does not respond: another program may have its port")
 
 // adopt checks the Ray that the folder's state names. It returns that Ray if it is healthy and detached, fails if it belongs to
 // another program, and removes it if it has ended or does not respond.
@@ -154,25 +157,32 @@ const readyPoll = 50 * time.Millisecond
 // started is what Ray prints when its start is over. Until then it may give up, although its parts respond.
 const started = "Ray runtime started."
 
-// ready waits until the dashboard and the agent, which starts the jobs, respond and the start is over.
+// ready waits until the start is over and the dashboard and the agent, which starts the jobs, respond.
 func (l *Local) ready(ctx context.Context, cfg Config, agent string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, cfg.StartTimeout, fmt.Errorf("the local Ray was not ready after %s", cfg.StartTimeout))
 	defer cancel()
+	if err := l.await(ctx, l.hasStarted); err != nil {
+		return err
+	}
+	if err := l.await(ctx, func() bool { return l.get(ctx, l.Address+"/api/version") == nil }); err != nil {
+		return err
+	}
+	ctx, cancel = context.WithTimeoutCause(ctx, cfg.agentWait, errNoAgent)
+	defer cancel()
+	return l.await(ctx, func() bool { return l.get(ctx, agent+"/api/local_raylet_healthz") == nil })
+}
+
+// await waits until something is so.
+func (l *Local) await(ctx context.Context, isSo func() bool) error {
 	ticks := time.NewTicker(readyPoll)
 	defer ticks.Stop()
-	for _, is := range []func() bool{
-		func() bool { return l.get(ctx, l.Address+"/api/version") == nil },
-		func() bool { return l.get(ctx, agent+"/api/local_raylet_healthz") == nil },
-		l.hasStarted,
-	} {
-		for !is() {
-			select {
-			case <-ctx.Done():
-				return fmt.Errorf("start the local Ray: %w", errors.Join(context.Cause(ctx), l.logError()))
-			case <-l.ended:
-				return fmt.Errorf("start the local Ray: it ended immediately: %w", l.logError())
-			case <-ticks.C:
-			}
+	for !isSo() {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("start the local Ray: %w", errors.Join(context.Cause(ctx), l.logError()))
+		case <-l.ended:
+			return fmt.Errorf("start the local Ray: it ended immediately: %w", l.logError())
+		case <-ticks.C:
 		}
 	}
 	return nil

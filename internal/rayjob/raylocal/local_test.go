@@ -149,17 +149,24 @@ func TestARayThatGivesUpItsStartOnABusyMachineIsStartedAgain(t *testing.T) {
 	}
 }
 
-func TestARayIsNotReadyBeforeItsStartIsOver(t *testing.T) {
+func TestARayIsReadyWhenItsStartIsOverAndAllPartsRespond(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	starts := filepath.Join(dir, "starts")
-	l, err := Start(t.Context(), Config{Python: os.Args[0], Dir: dir, Env: []string{standInStarts + "=" + starts}})
-	require.NoError(t, err, "the one that gave up is started again")
-	log, err := os.ReadFile(logPath(dir))
-	require.NoError(t, err)
-	require.Equal(t, started+"\n", string(log), "it is the log of the second one")
-	require.FileExists(t, starts)
-	require.NoError(t, l.Stop())
+	for name, first := range map[string]string{"it gives up, although its parts respond": givesUp, "another program has the port of the agent": noAgent} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			begun := filepath.Join(dir, "begun")
+			l, err := Start(t.Context(), Config{
+				Python: os.Args[0], Dir: dir, Env: []string{standInBegun + "=" + begun, standInFirst + "=" + first}, agentWait: time.Second,
+			})
+			require.NoError(t, err, "it is started again")
+			require.FileExists(t, begun)
+			log, err := os.ReadFile(logPath(dir))
+			require.NoError(t, err)
+			require.Equal(t, "second\n"+started+"\n", string(log))
+			require.NoError(t, l.Stop())
+		})
+	}
 }
 
 func TestTheCommandLineKeepsRayOnLoopback(t *testing.T) {

@@ -1,6 +1,7 @@
 package raylocal
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -11,42 +12,43 @@ import (
 	"go.uber.org/goleak"
 )
 
-// standInStarts names a file. With it, the test binary is a Ray that gives up its first start.
-const standInStarts = "RAYLOCAL_TEST_STARTS"
+// With standInBegun, which names a file, the test binary is a Ray whose first start ends as standInFirst says.
+const (
+	standInBegun = "RAYLOCAL_TEST_BEGUN"
+	standInFirst = "RAYLOCAL_TEST_FIRST"
+	givesUp      = "gives up"
+	noAgent      = "no agent"
+)
 
 func TestMain(m *testing.M) {
-	if starts := os.Getenv(standInStarts); starts != "" {
-		if err := standIn(starts); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-		}
+	if begun := os.Getenv(standInBegun); begun != "" {
+		fmt.Fprintln(os.Stderr, standIn(begun, os.Getenv(standInFirst)))
 		os.Exit(1) //nolint:forbidigo // this is main
 	}
 	goleak.VerifyTestMain(m)
 }
 
-// standIn is a Ray whose parts respond before its start is over. If the file exists, its start ends well; otherwise it makes the file and
-// gives up.
-func standIn(starts string) error {
-	asked := make(chan string, 1) // the agent was asked
+// standIn is a Ray whose dashboard and agent respond. It makes the file in its first start, which fails, and returns only if it gives up.
+func standIn(begun, first string) error {
+	if _, err := os.Stat(begun); err == nil {
+		first = ""
+		fmt.Fprintln(os.Stderr, "second")
+	} else if err := os.WriteFile(begun, nil, 0o600); err != nil {
+		return err
+	}
 	for _, arg := range os.Args {
 		name, port, _ := strings.Cut(arg, "=")
-		if name != "--dashboard-port" && name != "--dashboard-agent-listen-port" {
+		if name != "--dashboard-port" && (name != "--dashboard-agent-listen-port" || first == noAgent) {
 			continue
 		}
 		l, err := net.Listen("tcp", "127.0.0.1:"+port)
 		if err != nil {
 			return err
 		}
-		go http.Serve(l, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { //nolint:errcheck // it ends with the process
-			if r.URL.Path == "/api/local_raylet_healthz" {
-				asked <- r.URL.Path
-			}
-		}))
+		go http.Serve(l, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})) //nolint:errcheck // it ends with the process
 	}
-	<-asked
-	if _, err := os.Stat(starts); err != nil {
-		fmt.Fprintln(os.Stderr, "Exception: The current node timed out during startup.")
-		return os.WriteFile(starts, nil, 0o600)
+	if first == givesUp {
+		return errors.New("the current " + gaveUp)
 	}
 	fmt.Fprintln(os.Stderr, started)
 	select {}

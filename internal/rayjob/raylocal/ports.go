@@ -3,13 +3,17 @@ package raylocal
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
+	"strconv"
 )
 
-// Ray assigns the ports from workerFirst to workerLast to its workers and rejects them for anything else.
+// The ports of a Ray lie between those that it assigns to its workers (10002 to 19999, which it rejects for anything else) and those that
+// the kernel gives to outgoing connections (32768 and more on Linux). Such a connection could take a port during the seconds in which Ray
+// starts. Those from portLimit on are left to other programs.
 const (
-	workerFirst = 10002
-	workerLast  = 19999
+	portFirst = 20000
+	portLimit = 26000
 )
 
 // portTries bounds the search for free ports.
@@ -28,14 +32,13 @@ func freePorts(n int) (ports []int, err error) {
 		if len(ports) == n {
 			return ports, nil
 		}
-		l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // nothing to wait for on loopback
+		port := portFirst + rand.IntN(portLimit-portFirst)           //nolint:gosec // no secret
+		l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port)) //nolint:noctx // nothing to wait for on loopback
 		if err != nil {
-			return nil, fmt.Errorf("find a free port: %w", err)
+			continue
 		}
 		held = append(held, l)
-		if port := l.Addr().(*net.TCPAddr).Port; port < workerFirst || port > workerLast {
-			ports = append(ports, port)
-		}
+		ports = append(ports, port)
 	}
-	return nil, errors.New("find free ports: all free ports are in the range of Ray's workers (10002 to 19999)")
+	return nil, fmt.Errorf("there are no %d free ports from %d to %d for the local Ray: stop some programs that listen on them", n, portFirst, portLimit-1)
 }

@@ -108,16 +108,19 @@ func TestASignalMissesAnotherProcessWithTheSameID(t *testing.T) {
 	require.NoError(t, process{pid: 1 << 30}.signal(syscall.SIGKILL), "no such process is no error")
 }
 
-func TestPortsStayClearOfThoseOfWorkers(t *testing.T) {
+func TestPortsStayClearOfThoseOfWorkersAndOfConnections(t *testing.T) {
 	t.Parallel()
 	ports, err := freePorts(50)
 	require.NoError(t, err)
 	seen := map[int]bool{}
 	for _, port := range ports {
-		require.False(t, port >= workerFirst && port <= workerLast, port)
+		require.GreaterOrEqual(t, port, portFirst)
+		require.Less(t, port, portLimit)
 		require.False(t, seen[port], port)
 		seen[port] = true
 	}
+	_, err = freePorts(portLimit - portFirst)
+	require.EqualError(t, err, "there are no 6000 free ports from 20000 to 25999 for the local Ray: stop some programs that listen on them")
 }
 
 func TestEnvironmentHoldsNoSecretOfTheService(t *testing.T) {
