@@ -172,11 +172,11 @@ func (l *Local) ready(ctx context.Context, cfg Config, agent string) error {
 	return l.await(ctx, func() bool { return l.get(ctx, agent+"/api/local_raylet_healthz") == nil })
 }
 
-// await waits until something is so.
-func (l *Local) await(ctx context.Context, isSo func() bool) error {
+// await checks a condition until it holds. It fails when the context or Ray itself ends.
+func (l *Local) await(ctx context.Context, holds func() bool) error {
 	ticks := time.NewTicker(readyPoll)
 	defer ticks.Stop()
-	for !isSo() {
+	for !holds() {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("start the local Ray: %w", errors.Join(context.Cause(ctx), l.logError()))

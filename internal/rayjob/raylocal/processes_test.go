@@ -119,8 +119,6 @@ func TestPortsStayClearOfThoseOfWorkersAndOfConnections(t *testing.T) {
 		require.False(t, seen[port], port)
 		seen[port] = true
 	}
-	_, err = freePorts(portLimit - portFirst)
-	require.EqualError(t, err, "there are no 6000 free ports from 20000 to 25999 for the local Ray: stop some programs that listen on them")
 }
 
 func TestEnvironmentHoldsNoSecretOfTheService(t *testing.T) {
