@@ -39,8 +39,8 @@ func Free(ctx context.Context, n int) (found []int, err error) {
 	return nil, fmt.Errorf("there are no %d free ports from %d to %d", n, lowest, beyond-1)
 }
 
-// claim reports whether the port is now this process's own, and nothing listens on it. The claim is a socket with a name that is no file,
-// so the kernel removes it at the end of the process, however it ends.
+// claim reports whether the port is now this process's own, and nothing listens on it. The claim is a socket whose name is no file (on
+// Linux), so the kernel removes it at the end of the process, however it ends.
 func claim(ctx context.Context, port int) bool {
 	var config net.ListenConfig
 	mine, err := config.Listen(ctx, "unix", claimName(port))

@@ -104,7 +104,7 @@ func (c Config) isolate(pod *corev1.PodTemplateSpec, several bool) {
 	box := &pod.Spec.Containers[0]
 	box.Env = append(slices.Clone(box.Env), corev1.EnvVar{Name: classEnv, Value: c.RuntimeClass}, corev1.EnvVar{Name: networkEnv, Value: network})
 	limit := box.Resources.Requests[corev1.ResourceCPU]
-	if one := resource.MustParse("1"); limit.Cmp(one) < 0 { // with less, its agents may need more than the 15 s that Ray gives them to start
+	if one := resource.MustParse("1"); limit.Cmp(one) < 0 { // with less, Ray's agents may need more than the 15 s that they have to start
 		limit = one
 	}
 	box.Resources.Limits[corev1.ResourceCPU] = limit

@@ -149,19 +149,31 @@ func TestARayThatGivesUpItsStartOnABusyMachineIsStartedAgain(t *testing.T) {
 	}
 }
 
-func TestARayIsReadyWhenItsStartIsOverAndAllPartsRespond(t *testing.T) {
+// ofStandIn is the configuration of a Ray whose first start ends in this way.
+func ofStandIn(t *testing.T, first string) Config {
+	t.Helper()
+	dir := t.TempDir()
+	env := []string{standInBegun + "=" + filepath.Join(dir, "begun"), standInFirst + "=" + first}
+	return Config{Python: os.Args[0], Dir: dir, Env: env, agentWait: time.Second}
+}
+
+func TestARayWhosePartsRespondIsNotReadyBeforeItsStartIsOver(t *testing.T) {
 	t.Parallel()
-	for name, first := range map[string]string{"it gives up, although its parts respond": givesUp, "another program has the port of the agent": noAgent} {
+	cfg := ofStandIn(t, neverOver)
+	cfg.StartTimeout = time.Second
+	_, err := Start(t.Context(), cfg)
+	require.ErrorContains(t, err, "the local Ray was not ready after 1s")
+}
+
+func TestARayIsStartedAgainWhereItsStartOrItsAgentFails(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]string{"it gives up": givesUp, "another program has the port of the agent": noAgent} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			begun := filepath.Join(dir, "begun")
-			l, err := Start(t.Context(), Config{
-				Python: os.Args[0], Dir: dir, Env: []string{standInBegun + "=" + begun, standInFirst + "=" + first}, agentWait: time.Second,
-			})
-			require.NoError(t, err, "it is started again")
-			require.FileExists(t, begun)
-			log, err := os.ReadFile(logPath(dir))
+			cfg := ofStandIn(t, first)
+			l, err := Start(t.Context(), cfg)
+			require.NoError(t, err)
+			log, err := os.ReadFile(logPath(cfg.Dir))
 			require.NoError(t, err)
 			require.Equal(t, "second\n"+started+"\n", string(log))
 			require.NoError(t, l.Stop())
