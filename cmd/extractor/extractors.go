@@ -8,6 +8,7 @@ import (
 	clowderray "github.com/ncsa/clowder-ray"
 	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/internal/clowder/form"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/platform"
@@ -43,7 +44,7 @@ func extractors(set settings.Settings, volume volume.Volume) (platform.Extractor
 		if err != nil {
 			return nil, job.Permanent(err)
 		}
-		if set.ClowderVersion == 1 && source.kind != platform.Runs {
+		if versions.Of(set.ClowderVersion).OffersForFiles && source.kind != platform.Runs {
 			if info, err = info.ForFiles(); err != nil {
 				return nil, job.Permanent(err)
 			}

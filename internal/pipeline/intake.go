@@ -155,7 +155,7 @@ func (in *Intake) decode(ctx context.Context, d *queue.Delivery) (job.Request, j
 	req, key, err := message.Decode(d.Body, message.Properties{
 		ReplyTo: d.ReplyTo, CorrelationID: d.CorrelationID, APIVersion: in.version, Received: d.Received,
 	})
-	in.pipeline.replies.Complete(&req)
+	in.pipeline.replies.Complete(&req, in.pipeline.platform.Abilities(req))
 	req.Extractor = in.extractor.Info.Name
 	req.Parameters = in.extractor.Info.Keep(req.Parameters)
 	return req, key, err

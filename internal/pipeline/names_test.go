@@ -73,7 +73,8 @@ func TestAJobThatTheVersionBeforeTookInIsFoundAgain(t *testing.T) {
 
 func TestWithOneClowderTheNameOfARunStaysWhatItWas(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(c *Config) { c.Instance = "http://Backend:8000/" })
+	b := setup(t)
+	b.platform.configured = "http://Backend:8000/"
 	name, err := b.runName(t.Context(), trains, from(hostA))
 	require.NoError(t, err)
 	require.Equal(t, rayjob.RunName("http://Backend:8000/", trains, from(hostA).Key), name)

@@ -57,7 +57,7 @@ func newLostAndFound(t *testing.T) *recoveryFixture {
 func (f *recoveryFixture) knows(t *testing.T, user string) {
 	t.Helper()
 	id := f.server.AddJob(user, f.dataset, "ncsa.ray.finetune")
-	rec := job.New(rayjob.RunName(f.cfg.Instance, "ncsa.ray.finetune", id), job.Request{
+	rec := job.New(rayjob.RunName(f.platform.configured, "ncsa.ray.finetune", id), job.Request{
 		Key: id, JobID: id, APIVersion: 2, Host: "http://backend:8000", DatasetID: f.dataset, ReplyTo: "clowder.abc", BodyHash: id,
 	}, job.Secret(f.server.Key(user)))
 	_, _, err := f.store.Accept(t.Context(), rec)

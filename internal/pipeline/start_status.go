@@ -42,16 +42,16 @@ func (p *Pipeline) sendStart(ctx context.Context, rec job.Record, found bool) {
 	case rec.Request.Name != "":
 		accepted = fmt.Sprintf("Accepted %s %s; checking the settings", rec.Request.Kind, text.Excerpt(rec.Request.Name, 80))
 	}
-	if rec.Request.APIVersion != 1 { // of v1 nobody can ask later whether it shows the status
+	if p.platform.Abilities(rec.Request).ConfirmsStatuses { // otherwise the record alone tells a later process that it was sent
 		p.starts.expect(rec.Run)
 	}
 	say(rec.Run, rec.Request, message.Status{Kind: message.StatusStart, Text: accepted + p.howToStop(rec) + p.lead(rec), At: time.Now()})
 }
 
-// howToStop says how to end a job of Clowder v1, whose own button reaches only a submission that is still in the queue.
+// howToStop says how to end a job of a Clowder whose own button reaches only a submission that is still in the queue.
 func (p *Pipeline) howToStop(rec job.Record) string {
 	at := slices.IndexFunc(p.cfg.Extractors, func(e platform.Extractor) bool { return e.Kind == platform.Runs })
-	if rec.Request.APIVersion != 1 || at < 0 || p.cfg.Extractors.Of(rec.Request).Kind == platform.Runs {
+	if !p.platform.Abilities(rec.Request).CancelsQueued || at < 0 || p.cfg.Extractors.Of(rec.Request).Kind == platform.Runs {
 		return ""
 	}
 	return ". To stop the job, submit the dataset to " + p.cfg.Extractors[at].Name()

@@ -56,7 +56,7 @@ func TestAPromotionIsNotedInBothVersionsOfClowder(t *testing.T) {
 			made := f.register(t, "films", 2)
 			commands, by := modelCommands{f.parts, registry.New(f.parts.Volume.Registry())}, f.alice(t)
 			noted := func() (champions []any) {
-				entries, err := acting(by).Metadata(t.Context(), f.dataset)
+				entries, err := by.Clowder.Metadata(t.Context(), f.dataset)
 				require.NoError(t, err)
 				for _, m := range entries {
 					champions = append(champions, m.Content["champion"])
@@ -69,7 +69,7 @@ func TestAPromotionIsNotedInBothVersionsOfClowder(t *testing.T) {
 			number, run := f.parts.champion(f.dataset, "films")
 			require.Equal(t, []any{2, "ft-films-2"}, []any{number, run})
 
-			entries, err := acting(by).Metadata(t.Context(), f.dataset)
+			entries, err := by.Clowder.Metadata(t.Context(), f.dataset)
 			require.NoError(t, err)
 			require.Equal(t, "ft-films-2", entries[0].Content["run"])
 			require.Equal(t, "1.2.3", entries[0].Content["version"], "the version of the service, as other entries have it")

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/results"
@@ -19,7 +20,7 @@ import (
 // fixture is a dataset of pictures and what a model says of them.
 type fixture struct {
 	*deliveryTest
-	session session
+	session versions.Session
 	made    results.Prediction
 }
 

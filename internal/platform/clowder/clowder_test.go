@@ -18,6 +18,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/clowder/form"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
@@ -173,7 +174,7 @@ func (d *deliveryTest) save(doc json.RawMessage) error {
 var errCut = errors.New("killed")
 
 // session is that of the user who looks at the results.
-func (d *deliveryTest) session(tb testing.TB) session {
+func (d *deliveryTest) session(tb testing.TB) versions.Session {
 	tb.Helper()
 	s, err := d.platform.session(d.rec)
 	require.NoError(tb, err)

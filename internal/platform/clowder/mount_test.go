@@ -53,7 +53,7 @@ func TestFilesOfMountedFoldersAreNotDownloaded(t *testing.T) {
 			want["small.csv"] = "of a mount" // it has the size that Clowder lists
 			cfg := clowder.Config{URL: server.URL, Cache: disk.Folder{Volume: filepath.Join(dir, "cache")}, Mounts: mount.Paths{"/data": mounted}}
 			if version == 1 {
-				cfg.URL, cfg.V1URL = "", server.URL
+				cfg.URL, cfg.URLs = "", map[int]string{1: server.URL}
 			}
 			client, err := clowder.NewClient(cfg)
 			require.NoError(t, err)

@@ -19,7 +19,7 @@ func TestWhoMayManageARunOfClowderV1(t *testing.T) {
 	server, err := clowdertest.New(clowdertest.Options{Version: 1, Users: []string{alice, bob, carol}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
-	client, err := clowder.NewClient(clowder.Config{V1URL: server.URL, Cache: disk.Folder{Volume: t.TempDir()}})
+	client, err := clowder.NewClient(clowder.Config{URLs: map[int]string{1: server.URL}, Cache: disk.Folder{Volume: t.TempDir()}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	platform := New(client, platformtest.Extractors(t))
