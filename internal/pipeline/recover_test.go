@@ -91,6 +91,20 @@ func TestALostJobIsWrittenAnew(t *testing.T) {
 	require.Equal(t, l.server.Key(alice), key.Reveal())
 }
 
+func TestNobodyIsAskedForTheJobsOfAClowderThatShowsNone(t *testing.T) {
+	t.Parallel()
+	l := newLostAndFound(t)
+	l.server.AddJob(alice, l.server.AddDataset(alice, "Films"), "ncsa.ray.predict")
+	rec := job.New(run, job.Request{Key: "k", JobID: "k", APIVersion: 1, Host: "http://backend:8000", BodyHash: "h"}, job.Secret(l.server.Key(alice)))
+	_, _, err := l.store.Accept(t.Context(), rec)
+	require.NoError(t, err)
+	users, err := l.users(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, users)
+	require.NoError(t, l.look(t.Context()))
+	require.Empty(t, l.sent)
+}
+
 func TestALostJobThatIsNotBegunIsTold(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -38,17 +38,17 @@ func (c *Platform) session(rec job.Record) (versions.Session, error) {
 	return versions.Of(rec.Request.APIVersion).At(c.client, rec.Request.Host, rec.SecretKey)
 }
 
-// jobs is session with the jobs that this Clowder shows. The error about a Clowder that shows none is permanent.
-func (c *Platform) jobs(rec job.Record) (versions.Session, jobs, error) {
+// jobs shows the user of the job what the Clowder of the job lists. The error about a Clowder that lists no jobs is permanent.
+func (c *Platform) jobs(rec job.Record) (jobs, error) {
 	s, err := c.session(rec)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	shown, ok := s.(jobs)
 	if !ok {
-		return nil, nil, job.Permanent(errors.New("this Clowder does not list jobs"))
+		return nil, job.Permanent(errors.New("this Clowder does not list jobs"))
 	}
-	return s, shown, nil
+	return shown, nil
 }
 
 // Abilities are those of the version of Clowder that sent the request.
@@ -171,7 +171,7 @@ func (c *Platform) starter(ctx context.Context, rec, other job.Record) (string, 
 	case other.Request.JobID == "":
 		return "", nil
 	}
-	_, shown, err := c.jobs(rec)
+	shown, err := c.jobs(rec)
 	if err != nil {
 		return "", err
 	}
@@ -187,7 +187,7 @@ func (c *Platform) Known(ctx context.Context, rec job.Record) (platform.Known, e
 	if rec.Request.JobID == "" || !c.Abilities(rec.Request).ShowsJobs {
 		return platform.Known{}, nil
 	}
-	_, shown, err := c.jobs(rec)
+	shown, err := c.jobs(rec)
 	if err != nil {
 		return platform.Known{}, err
 	}

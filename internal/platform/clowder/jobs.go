@@ -13,7 +13,7 @@ const datasets = "datasets"
 
 // Recent lists the newest jobs that the user of rec has submitted to an extractor.
 func (c *Platform) Recent(ctx context.Context, rec job.Record, e platform.Extractor) ([]platform.Submitted, error) {
-	_, shown, err := c.jobs(rec)
+	shown, err := c.jobs(rec)
 	if err != nil {
 		return nil, err
 	}
