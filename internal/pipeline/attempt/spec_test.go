@@ -1,4 +1,4 @@
-package pipeline
+package attempt
 
 import (
 	"bytes"
@@ -80,7 +80,7 @@ func TestTheSpecKeepsTheContract(t *testing.T) {
 func TestTheGoldenSpecsAreOurs(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"spec.json", "spec-predict.json", "spec-script.json"} {
-		golden, err := os.ReadFile(filepath.Join("..", "..", "trainer", "schema", "golden", name))
+		golden, err := os.ReadFile(filepath.Join("..", "..", "..", "trainer", "schema", "golden", name))
 		require.NoError(t, err)
 		var spec Spec
 		decoder := json.NewDecoder(bytes.NewReader(golden))
@@ -89,5 +89,29 @@ func TestTheGoldenSpecsAreOurs(t *testing.T) {
 		again, err := json.Marshal(spec)
 		require.NoError(t, err)
 		require.JSONEq(t, string(golden), string(again), "no field of %s is lost", name)
+	}
+}
+
+func TestAnAttemptReadsTheModelsThatItsSpecNames(t *testing.T) {
+	t.Parallel()
+	own := jobtest.Record("ft-one", "h").Request.DatasetID
+	for name, tc := range map[string]struct {
+		spec    Spec
+		overlay string
+		want    []string
+	}{
+		"a training without a champion": {Spec{}, "", []string{"models"}},
+		"a script with packages":        {Spec{}, "overlays/1f", []string{"models", "overlays/1f"}},
+		"a training that is compared": {
+			Spec{Champion: &SpecModel{Path: "../../registry/" + own + "/films/1/model"}}, "", []string{"models", "registry/" + own + "/films/1/model"},
+		},
+		"a prediction": {
+			Spec{Model: &SpecModel{Path: "../../registry/local/birds/7/model"}}, "", []string{"models", "registry/local/birds/7/model"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, tc.want, reads("ft-one", tc.spec, tc.overlay))
+		})
 	}
 }

@@ -1,4 +1,4 @@
-package pipeline
+package intake
 
 import (
 	"context"
@@ -21,13 +21,16 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
+const alice = "alice@example.org"
+
 // recoveryFixture is a recovery beside the double of a Clowder in which alice has a dataset.
 type recoveryFixture struct {
 	*Recovery
-	*bench
-	server  *clowdertest.Server
-	dataset string
-	queued  int // messages that wait
+
+	published *statusesDouble
+	server    *clowdertest.Server
+	dataset   string
+	queued    int // messages that wait
 
 	mu   sync.Mutex
 	sent []queue.Message
@@ -48,8 +51,9 @@ func newLostAndFound(t *testing.T) *recoveryFixture {
 	client, err := clowder.NewClient(clowder.Config{URL: server.URL, Cache: disk.Folder{Volume: t.TempDir()}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
-	l := &recoveryFixture{bench: setup(t), server: server, dataset: server.AddDataset(alice, "Reviews")}
-	l.Recovery = NewRecovery(l.Pipeline, clowderplatform.New(client, l.cfg.Extractors), l, func(context.Context, string) (int, error) { return l.queued, nil }, 0)
+	l := &recoveryFixture{published: &statusesDouble{}, server: server, dataset: server.AddDataset(alice, "Reviews")}
+	intakes := newIntakes(t, l.published)
+	l.Recovery = intakes.Recovery(clowderplatform.New(client, intakes.cfg.Extractors), l, func(context.Context, string) (int, error) { return l.queued, nil }, 0)
 	return l
 }
 
@@ -57,10 +61,10 @@ func newLostAndFound(t *testing.T) *recoveryFixture {
 func (f *recoveryFixture) knows(t *testing.T, user string) {
 	t.Helper()
 	id := f.server.AddJob(user, f.dataset, "ncsa.ray.finetune")
-	rec := job.New(rayjob.RunName(f.platform.configured, "ncsa.ray.finetune", id), job.Train, job.Request{
+	rec := job.New(rayjob.RunName("", "ncsa.ray.finetune", id), job.Train, job.Request{
 		Key: id, JobID: id, APIVersion: 2, Host: "http://backend:8000", DatasetID: f.dataset, ReplyTo: "clowder.abc", BodyHash: id,
 	}, job.Secret(f.server.Key(user)))
-	_, _, err := f.store.Accept(t.Context(), rec)
+	_, _, err := f.cfg.Store.Accept(t.Context(), rec)
 	require.NoError(t, err)
 }
 
@@ -95,8 +99,8 @@ func TestNobodyIsAskedForTheJobsOfAClowderThatShowsNone(t *testing.T) {
 	t.Parallel()
 	l := newLostAndFound(t)
 	l.server.AddJob(alice, l.server.AddDataset(alice, "Films"), "ncsa.ray.predict")
-	rec := job.New(run, job.Train, job.Request{Key: "k", JobID: "k", APIVersion: 1, Host: "http://backend:8000", BodyHash: "h"}, job.Secret(l.server.Key(alice)))
-	_, _, err := l.store.Accept(t.Context(), rec)
+	rec := job.New("ft-one", job.Train, job.Request{Key: "k", JobID: "k", APIVersion: 1, Host: "http://backend:8000", BodyHash: "h"}, job.Secret(l.server.Key(alice)))
+	_, _, err := l.cfg.Store.Accept(t.Context(), rec)
 	require.NoError(t, err)
 	users, err := l.users(t.Context())
 	require.NoError(t, err)
@@ -130,24 +134,23 @@ func TestALostJobThatIsNotBegunIsTold(t *testing.T) {
 			run := slices.Collect(maps.Keys(l.notified))[0]
 			ctx, stop := context.WithCancel(t.Context())
 			var running sync.WaitGroup
-			running.Go(func() { l.reporter.Run(ctx) })
-			l.reporter.Drain(ctx)
+			running.Go(func() { l.cfg.Statuses.Run(ctx) })
+			l.cfg.Statuses.Drain(ctx)
 			stop()
 			running.Wait()
-			sent := l.published.of("")
+			sent := l.published.sent
 			require.Len(t, sent, 1)
 			s := sent[0]
 			require.Equal(t, tc.kind, s.Kind)
 			require.Contains(t, s.Text, tc.want)
 			require.Equal(t, []string{id, "clowder.abc"}, []string{l.published.last.JobID, l.published.last.ReplyTo})
 
-			require.True(t, l.isDelivered(t.Context(), "lost-"+run, s.Kind), "it is not repeated where its confirm is lost")
-			l.reporter.Forget("lost-" + run)
+			l.cfg.Statuses.Forget("lost-" + run)
 			require.NoError(t, l.look(t.Context()))
-			require.False(t, l.reporter.HasOutbox("lost-"+run), "Clowder gets time to show it")
+			require.False(t, l.cfg.Statuses.HasOutbox("lost-"+run), "Clowder gets time to show it")
 			l.notified[run] = time.Now().Add(-notifyAgain - time.Second)
 			require.NoError(t, l.look(t.Context()))
-			require.True(t, l.reporter.HasOutbox("lost-"+run), "it did not come to pass")
+			require.True(t, l.cfg.Statuses.HasOutbox("lost-"+run), "it did not come to pass")
 		})
 	}
 }
