@@ -115,7 +115,7 @@ func (b *base) connect(ctx context.Context) (p parts, err error) {
 	// All statuses go through one publisher, so that users see them in order.
 	statuses := p.ends[0].publisher
 	source := clowderplatform.New(b.client, b.extractors)
-	if p.mails, err = notifier(b.set, b.extractors, b.store, b.log); err != nil {
+	if p.mails, err = notifier(b.set, b.store, b.log); err != nil {
 		return parts{}, err
 	}
 	links, err := studio.NewLinks(b.set.Studio, b.set.ClowderURL, b.keys, source, b.log)

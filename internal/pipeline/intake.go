@@ -62,7 +62,7 @@ const (
 // jobs, because they may cancel them.
 func (in *Intake) Free() int {
 	p := in.pipeline
-	if in.extractor.Kind == platform.Runs {
+	if in.extractor.Kind == job.Runs {
 		return requestsAtOnce
 	}
 	if p.closed.Load() {
@@ -106,7 +106,7 @@ func (in *Intake) Handle(ctx context.Context, d *queue.Delivery) error {
 	if err != nil {
 		return err
 	}
-	rec := job.New(run, req, key)
+	rec := job.New(run, in.extractor.Kind, req, key)
 	if err := in.tooMany(ctx, rec); err != nil {
 		return in.reject(ctx, d, req, err, true)
 	}

@@ -174,7 +174,7 @@ func (r *Recovery) recoverJob(ctx context.Context, l lost, superseded bool) erro
 	case superseded:
 		r.notify(l, message.StatusSkip, reason+"; a later request replaced it")
 		return nil
-	case time.Since(j.At) > recoverWithin || !j.OfDataset || e.Kind == platform.Runs:
+	case time.Since(j.At) > recoverWithin || !j.OfDataset || e.Kind == job.Runs:
 		r.notify(l, message.StatusError, reason+": submit it again")
 		return nil
 	}

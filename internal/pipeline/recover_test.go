@@ -57,7 +57,7 @@ func newLostAndFound(t *testing.T) *recoveryFixture {
 func (f *recoveryFixture) knows(t *testing.T, user string) {
 	t.Helper()
 	id := f.server.AddJob(user, f.dataset, "ncsa.ray.finetune")
-	rec := job.New(rayjob.RunName(f.platform.configured, "ncsa.ray.finetune", id), job.Request{
+	rec := job.New(rayjob.RunName(f.platform.configured, "ncsa.ray.finetune", id), job.Train, job.Request{
 		Key: id, JobID: id, APIVersion: 2, Host: "http://backend:8000", DatasetID: f.dataset, ReplyTo: "clowder.abc", BodyHash: id,
 	}, job.Secret(f.server.Key(user)))
 	_, _, err := f.store.Accept(t.Context(), rec)
@@ -95,7 +95,7 @@ func TestNobodyIsAskedForTheJobsOfAClowderThatShowsNone(t *testing.T) {
 	t.Parallel()
 	l := newLostAndFound(t)
 	l.server.AddJob(alice, l.server.AddDataset(alice, "Films"), "ncsa.ray.predict")
-	rec := job.New(run, job.Request{Key: "k", JobID: "k", APIVersion: 1, Host: "http://backend:8000", BodyHash: "h"}, job.Secret(l.server.Key(alice)))
+	rec := job.New(run, job.Train, job.Request{Key: "k", JobID: "k", APIVersion: 1, Host: "http://backend:8000", BodyHash: "h"}, job.Secret(l.server.Key(alice)))
 	_, _, err := l.store.Accept(t.Context(), rec)
 	require.NoError(t, err)
 	users, err := l.users(t.Context())

@@ -86,7 +86,7 @@ func (p *Parts) minConfidence(ctx context.Context, dataset string) float64 {
 		return defaultSure
 	}
 	for _, rec := range slices.Backward(records) {
-		if e, ok := p.extractor(rec.Request.Extractor); !ok || e.Kind != platform.Predict || !p.ours(rec) {
+		if e, ok := p.extractor(rec.Request.Extractor); !ok || e.Kind != job.Predict || !p.ours(rec) {
 			continue
 		}
 		if chosen, ok := rec.Request.Parameters["min_confidence"].(float64); ok && chosen >= 0 && chosen <= 1 {
@@ -156,7 +156,7 @@ func (c modelCommands) Export(ctx context.Context, by *web.Visitor, v registry.V
 // manager is the extractor that manages runs.
 func (c modelCommands) manager() platform.Extractor {
 	for _, e := range c.parts.Extractors {
-		if e.Kind == platform.Runs {
+		if e.Kind == job.Runs {
 			return e
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/job"
-	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/studio/web"
 )
@@ -105,7 +104,7 @@ func TestWhatIsUnsureIsWhatTheNewestPredictionSays(t *testing.T) {
 	t.Parallel()
 	chosen := func(value any) func(*job.Record) {
 		return func(r *job.Record) {
-			r.Request.Extractor, r.Request.Parameters = predictor, map[string]any{"min_confidence": value}
+			r.Kind, r.Request.Extractor, r.Request.Parameters = job.Predict, predictor, map[string]any{"min_confidence": value}
 		}
 	}
 	edited := func(value any, edit func(*job.Request)) func(*job.Record) {
@@ -148,7 +147,7 @@ func TestTheExtractorThatManagesRunsIsAskedForAnExport(t *testing.T) {
 	commands := modelCommands{parts: f.parts}
 	require.Equal(t, "ncsa.ray.runs", commands.manager().Name())
 	for i := range f.parts.Extractors {
-		if f.parts.Extractors[i].Kind == platform.Runs {
+		if f.parts.Extractors[i].Kind == job.Runs {
 			f.parts.Extractors[i].Queue = "private.key.ncsa.ray.runs"
 		}
 	}

@@ -34,7 +34,7 @@ func newFixtureIn(t *testing.T, version, pictures int) *fixture {
 	t.Helper()
 	b := &fixture{deliveryTest: newDeliveryTo(t, version, alice)}
 	b.session = b.deliveryTest.session(t)
-	b.rec.Request.Extractor, b.rec.Settings = "ncsa.ray.predict", job.Settings{Write: "both"}
+	b.rec.Kind, b.rec.Request.Extractor, b.rec.Settings = job.Predict, "ncsa.ray.predict", job.Settings{Write: "both"}
 	sure := 0.75
 	for i := range pictures {
 		name := fmt.Sprintf("%03d.png", i)

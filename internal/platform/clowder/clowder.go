@@ -103,7 +103,7 @@ func (c *Platform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, s
 				text.Bytes(p.Bytes), text.Bytes(p.TotalBytes)))
 		}
 	})
-	if err != nil || c.extractors.Of(rec.Request).Kind != platform.Train {
+	if err != nil || rec.Kind != job.Train {
 		return inputs, err
 	}
 	return inputs, addLabels(ctx, s, rec.Settings.LabelFrom, inputs, dir, say)

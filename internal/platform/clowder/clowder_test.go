@@ -93,7 +93,7 @@ func newDeliveryBehind(tb testing.TB, site http.Handler, req job.Request, key st
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, d.client.Close()) })
 	d.platform = New(d.client, platformtest.Extractors(tb))
-	d.rec = job.New(run, req, job.Secret(key))
+	d.rec = job.New(run, job.Train, req, job.Secret(key))
 	return d
 }
 
@@ -297,7 +297,7 @@ func TestANoteThatIsCutAnywhereIsAddedOnce(t *testing.T) {
 	t.Parallel()
 	for cut, done := 1, false; !done; cut++ {
 		d := newDelivery(t, alice)
-		d.rec.Request.Extractor = "ncsa.ray.runs"
+		d.rec.Kind, d.rec.Request.Extractor = job.Runs, "ncsa.ray.runs"
 		note := func() error {
 			return d.platform.Note(t.Context(), d.rec, map[string]any{"run": d.rec.Run, "champion": "stars/2"}, platform.LedgerFile{Saved: d.saved, Save: d.save})
 		}

@@ -190,7 +190,7 @@ func logger(tb testing.TB) *zap.Logger {
 // extractors are the extractors of the product.
 func extractors(tb testing.TB) platform.Extractors {
 	tb.Helper()
-	all := platform.Extractors{{Kind: platform.Train}, {Kind: platform.Train}, {Kind: platform.Predict}, {Kind: platform.Script}, {Kind: platform.Runs}}
+	all := platform.Extractors{{Kind: job.Train}, {Kind: job.Train}, {Kind: job.Predict}, {Kind: job.Script}, {Kind: job.Runs}}
 	for i, doc := range [][]byte{clowderray.ExtractorInfo, clowderray.AdvancedInfo, clowderray.PredictInfo, clowderray.ScriptInfo, clowderray.RunsInfo} {
 		info, err := form.Parse(doc)
 		require.NoError(tb, err)
