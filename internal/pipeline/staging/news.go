@@ -54,7 +54,7 @@ func (s *Stager) chooseNews(ctx context.Context, rec *job.Record, e platform.Ext
 	return nil, nil
 }
 
-// unlessJoined makes a stage.Change, unless more files have joined an automatic run since it was read with n of them: then it waits again.
+// unlessJoined applies a change, unless more files have joined an automatic run since it was read with n of them: then it waits again.
 func unlessJoined(n int, apply stage.Change) stage.Change {
 	return func(r *job.Record) error {
 		if len(r.Request.Announced) != n {

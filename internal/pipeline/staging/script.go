@@ -10,7 +10,7 @@ import (
 )
 
 // allowScript decides what the script of a job may do, before its files are downloaded. It returns nil for other kinds of jobs. The settings
-// may stage.Change: a script that may not use a GPU is told so.
+// may change: a script that may not use a GPU is told so.
 func (s *Stager) allowScript(ctx context.Context, rec job.Record, settings *job.Settings) (*script.Spec, error) {
 	if rec.Kind != job.Script {
 		return nil, nil //nolint:nilnil // only scripts have one
