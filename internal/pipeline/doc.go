@@ -1,4 +1,5 @@
-// Package pipeline is the life of a job on one screen: its stages in their order, and the wiring of the packages that own them.
+// Package pipeline is the life of a job on one screen (stages.go): its stages in their order. The rest of it wires the packages that own the
+// stages (wire.go) and is what the service calls (pipeline.go).
 //
 // Each package below it has one idea. Those about a part of the life: intake (messages become records), staging (accepted to staged), attempt
 // (staged to finished), deliver (finished to uploaded), request (requests about runs and models), and life (the loop that calls them, commands

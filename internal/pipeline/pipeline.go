@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline/attempt"
 	"github.com/ncsa/clowder-ray/internal/pipeline/clock"
 	"github.com/ncsa/clowder-ray/internal/pipeline/deliver"
@@ -18,7 +17,6 @@ import (
 	"github.com/ncsa/clowder-ray/internal/pipeline/request"
 	"github.com/ncsa/clowder-ray/internal/pipeline/schedule"
 	"github.com/ncsa/clowder-ray/internal/pipeline/slots"
-	"github.com/ncsa/clowder-ray/internal/pipeline/stage"
 	"github.com/ncsa/clowder-ray/internal/pipeline/staging"
 	"github.com/ncsa/clowder-ray/internal/pipeline/status"
 	"github.com/ncsa/clowder-ray/internal/platform"
@@ -55,28 +53,6 @@ type parts struct {
 	objects  *objects.Mover
 	handover *handover.Handover
 	pages    *page.Pages
-}
-
-// stages are the life of a job and that of a request about another job or a model: docs/architecture.md draws the states. Between two tries
-// of a stage the pause grows. A stage of which the service itself does the work is tried as often as the operator says; one that waits for a
-// Ray or a Clowder, for days.
-func (p *parts) stages(tries int) life.Stages {
-	return life.Stages{
-		Jobs: []stage.Stage{
-			{From: job.Accepted, Run: p.stager.StageInputs, Slots: p.slots.Downloads, Tries: tries, Pause: stage.MaxPause, Interruptible: true},
-			{From: job.Staged, Run: p.submitter.Submit, Slots: p.slots.Submits, OnRay: true, Tries: tries, Pause: stage.MaxPause},
-			{From: job.Submitted, Run: p.watcher.Watch, Slots: p.slots.Observers, OnRay: true, Tries: stage.WatchTries, Pause: stage.WatchPause, Interruptible: true},
-			{From: job.Running, Run: p.watcher.Watch, Slots: p.slots.Observers, OnRay: true, Tries: stage.WatchTries, Pause: stage.WatchPause, Interruptible: true},
-			{From: job.Finished, Run: p.deliverer.Collect, Slots: p.slots.Builds, Tries: tries, Pause: stage.MaxPause},
-			{From: job.Collected, Run: p.deliverer.Upload, Slots: p.slots.Uploads, Tries: stage.DeliveryTries, Pause: stage.MaxPause},
-		},
-		Requests: []stage.Stage{
-			{From: job.Accepted, Run: p.requests.Choose, Tries: tries, Pause: stage.MaxPause},
-			{From: job.Staged, Run: p.requests.Act, Tries: tries, Pause: stage.MaxPause},
-			{From: job.Collected, Run: p.requests.Models.Export, Slots: p.slots.Uploads, Tries: stage.DeliveryTries, Pause: stage.MaxPause},
-		},
-		Ending: p.ending, // from any state
-	}
 }
 
 // Run works on every active job until ctx ends, and returns when all steps have ended and the queued terminal statuses are sent.
