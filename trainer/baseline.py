@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, cast
 
 from trainer import tasks
 from trainer.data import Dataset
-from trainer.labels import measure as label_sets
+from trainer.kinds.text.label_sets import measure as label_sets
+from trainer.kinds.tokens import memorised, reading as tokens
 from trainer.measure import linear, linear_files, metrics
 from trainer.measure.dummy import dummy
 from trainer.measure.linear import Linear
 from trainer.measure.predictions import Predictions
 from trainer.measure.tfidf import TfIdf
 from trainer.prepare import Prepared
-from trainer.tasks.target import Classes, Labels
-from trainer.tokens import memorised, reading as tokens
+from trainer.targets.target import Classes, Labels
 
 if TYPE_CHECKING:
-    from trainer.estimators.words import Words
+    from trainer.kinds.text.words import Words
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def compute(prepared: Prepared, data: Dataset, words: "Words | None" = None) -> 
     """
     plan = prepared.plan
     if plan.kind == "language":
-        from trainer.language import simple
+        from trainer.kinds.language import simple
 
         table = simple.baseline(data, plan.settings.seed)
         return Baselines([table] if table else [], None, None, None, "")

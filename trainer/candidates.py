@@ -13,26 +13,27 @@ from typing import TYPE_CHECKING, cast
 
 import numpy
 
-from trainer import averaged, estimators
+from trainer import estimators
 from trainer.config import settings as options
 from trainer.config.kinds import LABEL_SETS, SHAPES
 from trainer.errors import UserError
-from trainer.labels.measure import LabelSets
+from trainer.kinds.text import averaged
+from trainer.kinds.text.label_sets.measure import LabelSets
 from trainer.launch import preflight
 from trainer.launch.outcome import MAX_TRAIN_ROWS, Outcome, Trial
 from trainer.measure import metrics
 from trainer.measure.predictions import Predictions
+from trainer.models import catalogue
+from trainer.models.catalogue import AUTO, Base
 from trainer.run_folder import stop
-from trainer.tasks import catalogue
-from trainer.tasks.catalogue import AUTO, Base
-from trainer.tasks.target import Classes, Number
+from trainer.targets.target import Classes, Number
 from trainer.train.position import Position
 
 if TYPE_CHECKING:
+    from trainer.core.plan import Plan
     from trainer.data import Dataset
     from trainer.estimators import Estimator
-    from trainer.estimators.words import Words
-    from trainer.plan import Plan
+    from trainer.kinds.text.words import Words
 
 ESTIMATOR, NETWORK = "estimator", "network"
 ALL_DONE = "all epochs done"

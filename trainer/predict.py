@@ -8,19 +8,20 @@ from typing import cast
 
 import numpy
 
-from trainer import averaged, data, estimators, export, saved_model, tasks
+from trainer import data, estimators, export, tasks
 from trainer.archive.zips import Archive, NotAnArchive
 from trainer.config.spec import Input, Spec, Version
+from trainer.core import saved_model
+from trainer.core.plan import Saved
 from trainer.data import Example
 from trainer.errors import UserError, reading_model, some
 from trainer.estimators import ESTIMATORS
-from trainer.export import token_results
-from trainer.plan import Saved
+from trainer.kinds.text import averaged
+from trainer.kinds.tokens import reading as tokens, results as token_results
+from trainer.models.catalogue import Base
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
-from trainer.tasks import target as targets
-from trainer.tasks.catalogue import Base
-from trainer.tokens import reading as tokens
+from trainer.targets import target as targets
 
 _AT_ONCE = 5000  # rows that an estimator predicts between two looks at whether the run is stopped
 _KINDS = (".json", ".txt", ".safetensors", ".model", ".jinja")  # the files of a model of this trainer; none of them runs code
@@ -64,7 +65,7 @@ def run(spec: Spec, settings, model: Model, launcher, events: Events, began: flo
     described = model.description
     others = tuple(i for i in spec.inputs if not settings.model_file or i != _file(spec, settings.model_file))
     if described["kind"] == "graph":
-        from trainer.graph.asking import predict as graphs
+        from trainer.kinds.graph.asking import predict as graphs
 
         graphs.run(replace(spec, inputs=others), settings, model, launcher, events, began)
         return
@@ -89,8 +90,10 @@ def run(spec: Spec, settings, model: Model, launcher, events: Events, began: flo
     wanted = target.encode([e.target for e in examples])
     rows, base, asks = None, None, None
     if described["kind"] == "language":
-        from trainer.language import encoding  # heavy
-        from trainer.tasks import language
+        from trainer.kinds.language import (
+            encoding,  # heavy
+            network as language,
+        )
 
         writer = encoding.of(encoder)
         base, asks = language.base_folder(spec, model.folder, described["base"]), language.answering(writer, settings)

@@ -4,23 +4,25 @@ from dataclasses import dataclass, replace
 
 import numpy
 
-from trainer import averaged, candidates, estimators, finetuning, saved_model, tasks
+from trainer import candidates, estimators, tasks
 from trainer.candidates import Wanted
 from trainer.config.kinds import KINDS
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
+from trainer.core import saved_model
+from trainer.core.plan import Plan, Rows, Saved, digest
 from trainer.data import SPLITS, Dataset, Example
 from trainer.errors import UserError, some
 from trainer.estimators import ESTIMATORS, balance
-from trainer.labels import measure as label_sets
+from trainer.kinds.text import averaged, finetuning
+from trainer.kinds.text.label_sets import measure as label_sets
 from trainer.measure.metrics import pick_language_metric, pick_metric
 from trainer.measure.predictions import Predictions
-from trainer.plan import Plan, Rows, Saved, digest
+from trainer.models.catalogue import Base
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
-from trainer.tasks import target as targets
-from trainer.tasks.catalogue import Base
-from trainer.tasks.target import Labels
+from trainer.targets import target as targets
+from trainer.targets.target import Labels
 
 EARLY_STOPPING_PATIENCE = 10  # evaluations without improvement, for models with short epochs
 IMBALANCE = 5  # ratio of the largest to the smallest class from which auto weights the classes
@@ -80,7 +82,7 @@ def make(spec: Spec, settings: Settings, data: Dataset, wanted: Wanted, events: 
         encoder = tasks.of(data.kind).encoder(spec, settings, data, base, events)
         splits = {n: encoder.encode(data.splits[n], target.encode([e.target for e in data.splits[n]]), n, training=n == "train") for n in SPLITS}
         if data.kind == "language":
-            from trainer.language import advice, encoding
+            from trainer.kinds.language import advice, encoding
 
             advice.check(encoding.of(encoder), data, base, events)
         _check_lengths(settings, data, encoder, events)
@@ -124,7 +126,7 @@ def _asks(encoder, data: Dataset, settings: Settings):
     """What a language model is asked before and after its training; None for other models."""
     if data.kind != "language":
         return None
-    from trainer.tasks import language
+    from trainer.kinds.language import network as language
 
     return language.asks(encoder, data, settings)
 

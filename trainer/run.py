@@ -15,18 +15,18 @@ from trainer import candidates, export, gc_pause, launch, termination
 from trainer.config import settings as options, spec as specs
 from trainer.config.kinds import SHAPES, of_task
 from trainer.config.spec import Spec
+from trainer.core.plan import CHECKPOINTS, INDEX, Plan
 from trainer.errors import Paused, UserError, as_user_error, count, one_line, some
 from trainer.estimators import ESTIMATORS
 from trainer.launch.outcome import Outcome
 from trainer.launch.work import ENVIRONMENT
-from trainer.plan import CHECKPOINTS, INDEX, Plan
+from trainer.models import catalogue
+from trainer.models.catalogue import Base
 from trainer.run_folder import files, lease as leases, log, stop
 from trainer.run_folder.events import Events
 from trainer.run_folder.lease import Lease, LeaseLost
 from trainer.search import space
-from trainer.tasks import catalogue
-from trainer.tasks.catalogue import Base
-from trainer.tasks.target import Classes, Labels, Number
+from trainer.targets.target import Classes, Labels, Number
 from trainer.termination import Terminated
 
 OK, FAULT, USER, ENDED = 0, 1, 2, 143
@@ -104,7 +104,7 @@ def _train(spec: Spec, name: str, events: Events, began: float) -> None:
             from trainer import data, prepare
             from trainer.data import sources
             from trainer.data.checks import Checks
-            from trainer.graph import reading
+            from trainer.kinds.graph import reading
             from trainer.search import setup
 
         files_of_data, checks = sources.find(spec, settings.data_file, events), Checks(events)
@@ -132,7 +132,7 @@ def _train(spec: Spec, name: str, events: Events, began: float) -> None:
 
 
 def _train_on_graph(spec: Spec, settings, found, checks, workers: "_Workers", events: Events, began: float) -> None:
-    from trainer.graph import driver, encoded_texts, reading
+    from trainer.kinds.graph import driver, encoded_texts, reading
 
     if space.is_wanted(settings):
         raise UserError("graph_search", "A search for settings is not possible on a graph.", "Set trials to 0.")
@@ -237,7 +237,8 @@ def _to_onnx(launcher, outcome: Outcome, plan: Plan, events: Events) -> None:
 def _champions_answers(found: list, prepared, dataset, workers: _Workers):
     """The predictions of the champion on the test rows: of an estimator here, of a network by a worker, which may have measured it beside
     the training; None if they cannot be compared."""
-    from trainer import averaged, prepare
+    from trainer import prepare
+    from trainer.kinds.text import averaged
 
     champion = prepared.plan.champion
     if champion is None or champion.rows is None:
@@ -293,7 +294,7 @@ def _likely_kind(spec: Spec, settings) -> str:
     if (kind := models.get(settings.model) or of_task(settings.task)) in SHAPES:
         return kind
     from trainer.data import names
-    from trainer.graph import likely
+    from trainer.kinds.graph import likely
 
     if settings.task == catalogue.AUTO and likely.is_graph(spec.inputs):
         return "graph"

@@ -22,10 +22,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from transformers import BertConfig, BertForSequenceClassification
 
 from trainer.config.options import options
+from trainer.core.plan import Rows
+from trainer.kinds.text.encoder import Texts
 from trainer.launch import process_group, work
-from trainer.plan import Rows
-from trainer.tasks.target import Classes
-from trainer.tasks.text import Texts
+from trainer.targets.target import Classes
 from trainer.train import half_copy, step
 from trainer.train.objective import Objective
 from trainer.train.optimize import Optimization

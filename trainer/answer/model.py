@@ -7,17 +7,19 @@ from typing import Protocol
 
 import numpy
 
-from trainer import averaged, estimators, saved_model, tasks
-from trainer.answer import words
+from trainer import estimators, tasks
 from trainer.answer.rows import Form, Refused
+from trainer.core import saved_model
+from trainer.core.plan import Rows
+from trainer.core.saved_model import LOGITS, ONNX
 from trainer.data import Example
 from trainer.errors import UserError
 from trainer.estimators import ESTIMATORS
-from trainer.plan import Rows
+from trainer.kinds.text import averaged
+from trainer.kinds.tokens import answers as words
 from trainer.run_folder import files
-from trainer.saved_model import LOGITS, ONNX
-from trainer.tasks import target as targets
-from trainer.tasks.target import Classes, Labels, Number
+from trainer.targets import target as targets
+from trainer.targets.target import Classes, Labels, Number
 
 _KINDS = ("text", "image", "table", words.KIND)
 _PIECES = 16  # rows of a network at a time: a long text may be many

@@ -6,7 +6,7 @@ import io
 import math
 from dataclasses import dataclass
 
-from trainer import saved_model
+from trainer.core import saved_model
 from trainer.data import Example
 from trainer.data.columns import values
 from trainer.data.columns.features import NUMBER

@@ -27,12 +27,12 @@ _BOTH = ("classification", "regression")
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("text", "text", _BOTH, "trainer.tasks.text", "bert-tiny", "transformers.models.bert.modeling_bert", more=(LABEL_SETS,)),
-        Kind("image", "image", _BOTH[:1], "trainer.tasks.image", "small-cnn", "transformers.models.resnet.modeling_resnet", epochs=12),
-        Kind("table", "tabular", _BOTH, "trainer.tasks.table", "mlp", epochs=60),
-        Kind("language", "text", ("generation",), "trainer.tasks.language", "gpt-small", "transformers.models.llama.modeling_llama"),
-        Kind("tokens", "token", _BOTH[:1], "trainer.tasks.tokens", "bert-tiny", "transformers.models.bert.modeling_bert"),
-        Kind("graph", "graph", (), "trainer.tasks.graph", "sage", epochs=30, more=(LINKS, "node-classification", "node-regression")),
+        Kind("text", "text", _BOTH, "trainer.kinds.text.encoder", "bert-tiny", "transformers.models.bert.modeling_bert", more=(LABEL_SETS,)),
+        Kind("image", "image", _BOTH[:1], "trainer.kinds.image.encoder", "small-cnn", "transformers.models.resnet.modeling_resnet", epochs=12),
+        Kind("table", "tabular", _BOTH, "trainer.kinds.table.encoder", "mlp", epochs=60),
+        Kind("language", "text", ("generation",), "trainer.kinds.language.network", "gpt-small", "transformers.models.llama.modeling_llama"),
+        Kind("tokens", "token", _BOTH[:1], "trainer.kinds.tokens.encoder", "bert-tiny", "transformers.models.bert.modeling_bert"),
+        Kind("graph", "graph", (), "trainer.kinds.graph.network", "sage", epochs=30, more=(LINKS, "node-classification", "node-regression")),
     )
 }
 TASKS = tuple(task for kind in KINDS.values() for task in kind.tasks)

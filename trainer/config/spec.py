@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from trainer.archive.budget import Budget
+from trainer.config.jail import Limits
 from trainer.run_folder import files
-from trainer.script.jail import Limits
 
 WORK = "work"  # in the run folder: holds one folder for each start
 _SPEC_BYTES = 1 << 30  # it lists every file of the dataset

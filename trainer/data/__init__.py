@@ -8,8 +8,8 @@ The package decides which files are data, how they are read, what each column is
 data before the training. It does not depend on models. Memory is a small multiple of the size of the tables; images stay on disk.
 """
 
+from trainer.core.example import SPLITS, Dataset, Example
 from trainer.data.dataset import load
-from trainer.data.example import SPLITS, Dataset, Example
 from trainer.data.prediction import read
 
 __all__ = ["SPLITS", "Dataset", "Example", "load", "read"]

@@ -2,11 +2,11 @@
 
 import collections
 
+from trainer.core.example import SPLITS, Example
 from trainer.data import leaks
 from trainer.data.checks import Checks
 from trainer.data.columns.profiles import Profile
 from trainer.data.columns.roles import Roles
-from trainer.data.example import SPLITS, Example
 from trainer.data.keys import Keys
 from trainer.errors import count, some
 

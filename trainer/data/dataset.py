@@ -4,13 +4,13 @@ import collections
 from dataclasses import dataclass, field
 
 from trainer.config.spec import Spec
-from trainer.data import audit, folders, images, names, sources, splits, subset, token_streams
+from trainer.core.example import SPLITS, Dataset, Example
+from trainer.data import audit, folders, images, names, sources, splits, subset
 from trainer.data.checks import Checks
 from trainer.data.columns import profiles, roles as roles_of
 from trainer.data.columns.features import NUMBER
 from trainer.data.columns.roles import Roles
 from trainer.data.columns.values import Style
-from trainer.data.example import SPLITS, Dataset, Example
 from trainer.data.formats import tables
 from trainer.data.formats.table import NotATable, Table
 from trainer.data.keys import Keys
@@ -18,8 +18,8 @@ from trainer.data.rows import Rows
 from trainer.data.sources import Ignored, Sources
 from trainer.errors import UserError, some
 from trainer.gc_pause import paused
-from trainer.labels import splitting
-from trainer.language import documents, forms
+from trainer.kinds.language import documents, forms, token_files as token_streams
+from trainer.kinds.text.label_sets import splitting
 from trainer.run_folder.events import Events
 
 THINGS = {"image": "images", "text": "texts"}
@@ -44,7 +44,7 @@ def load(spec: Spec, settings, events: Events, found: Sources | None = None) -> 
     """
     checks = Checks(events)
     found = found or sources.find(spec, settings.data_file, events)
-    from trainer.tokens import reading as tokens  # it reads with this package
+    from trainer.kinds.tokens import reading as tokens  # it reads with this package
 
     if tagged := tokens.find(found, settings, events):
         return tokens.load(tagged, found.ignored, settings, checks)

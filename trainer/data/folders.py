@@ -5,9 +5,9 @@ import re
 from dataclasses import dataclass
 
 from trainer.config.spec import Input
+from trainer.core.example import SPLITS, Example
 from trainer.data import names
 from trainer.data.checks import Checks
-from trainer.data.example import SPLITS, Example
 from trainer.data.formats import tables
 from trainer.data.formats.decode import NotText, decode
 from trainer.errors import UserError, some

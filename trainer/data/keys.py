@@ -3,9 +3,9 @@
 import hashlib
 from pathlib import Path
 
-from trainer.data.example import Example
-from trainer.language import forms
-from trainer.language.tokens import Passage
+from trainer.core.example import Example
+from trainer.kinds.language import forms
+from trainer.kinds.language.tokens import Passage
 from trainer.run_folder import files
 
 

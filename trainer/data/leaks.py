@@ -5,10 +5,10 @@ import re
 
 import numpy
 
+from trainer.core.example import Example
 from trainer.data.checks import Checks
 from trainer.data.columns.features import CATEGORY
 from trainer.data.columns.roles import Roles
-from trainer.data.example import Example
 from trainer.errors import some
 
 DETERMINED = 0.99  # of the rows whose value occurs more than once

@@ -4,20 +4,20 @@ import dataclasses
 
 from trainer.config.kinds import KINDS
 from trainer.config.spec import Spec
+from trainer.core.example import Example
 from trainer.data import folders, images, names, sources
 from trainer.data.columns import values
 from trainer.data.columns.choices import listed, resolve
 from trainer.data.columns.features import NUMBER
 from trainer.data.columns.roles import Roles
 from trainer.data.columns.values import Style
-from trainer.data.example import Example
 from trainer.data.formats import tables
 from trainer.data.formats.table import NotATable, Table
 from trainer.data.images import Index
 from trainer.data.rows import PAIR, Rows
 from trainer.errors import UserError, left_out, some
 from trainer.gc_pause import paused
-from trainer.language import forms
+from trainer.kinds.language import forms
 from trainer.run_folder.events import Events
 
 
@@ -42,7 +42,7 @@ def read(
     """
     found = sources.find(spec, settings.data_file, events)
     if kind == "tokens":
-        from trainer.tokens import reading as tokens  # it reads with this package
+        from trainer.kinds.tokens import reading as tokens  # it reads with this package
 
         if (tagged := tokens.to_predict(found, settings, events, columns))[0]:
             return tagged

@@ -5,17 +5,17 @@ from __future__ import annotations
 import collections
 from pathlib import Path
 
+from trainer.core.example import SPLITS, Example
 from trainer.data import names
 from trainer.data.checks import Checks
 from trainer.data.columns import values
 from trainer.data.columns.features import NUMBER
 from trainer.data.columns.roles import Roles
 from trainer.data.columns.values import Style
-from trainer.data.example import SPLITS, Example
 from trainer.data.formats.table import Table
 from trainer.data.images import Index
 from trainer.errors import UserError, count as count_of, left_out, some
-from trainer.language import forms
+from trainer.kinds.language import forms
 
 PAIR = "pair"
 LONGEST_LABEL = 500  # characters: a longer one is a text in the wrong place

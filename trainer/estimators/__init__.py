@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from trainer.config.settings import Settings
     from trainer.data import Dataset, Example
-    from trainer.tasks.target import Classes, Number
+    from trainer.targets.target import Classes, Number
 
 
 class Estimator(Protocol):
@@ -60,10 +60,10 @@ class Known:
 
 
 _KNOWN = (
-    Known("words", "text", "trainer.estimators.words", "linear model on words and characters"),
-    Known("linear", "table", "trainer.estimators.linear", "linear model on the columns"),
-    Known("trees", "table", "trainer.estimators.trees", "gradient-boosted trees"),
-    Known("perceptron", "table", "trainer.estimators.perceptron", "small neural network, fitted by scikit-learn"),
+    Known("words", "text", "trainer.kinds.text.words", "linear model on words and characters"),
+    Known("linear", "table", "trainer.kinds.table.linear", "linear model on the columns"),
+    Known("trees", "table", "trainer.kinds.table.trees", "gradient-boosted trees"),
+    Known("perceptron", "table", "trainer.kinds.table.perceptron", "small neural network, fitted by scikit-learn"),
 )
 ESTIMATORS = {e.name: e for e in _KNOWN}
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy
 
 from trainer.data import Dataset, Example
-from trainer.tasks.target import Classes, Number
+from trainer.targets.target import Classes, Number
 
 ENOUGH = 500  # validation rows that can judge alone
 MOST = 10_000  # training and validation rows that are worth fitting again

@@ -9,8 +9,8 @@ from PIL import ImageOps
 
 from trainer.data import Example
 from trainer.data.images import opened
-from trainer.language import forms
-from trainer.tasks.target import number
+from trainer.kinds.language import forms
+from trainer.targets.target import number
 
 TEXT_LIMIT = 200  # characters
 SIDE = 64  # pixels of a thumbnail

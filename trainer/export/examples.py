@@ -8,7 +8,7 @@ import numpy
 from trainer.data import Example
 from trainer.measure import mistakes
 from trainer.run_folder import files
-from trainer.tasks.target import Classes, Labels
+from trainer.targets.target import Classes, Labels
 
 EACH = {"text": 2, "table": 2, "image": 1}  # of a sort, by kind
 _LOOKED = 200  # rows are looked at until there are enough that are short

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy
 
-from trainer.saved_model import LOGITS, ONNX
-from trainer.tasks import target as targets
-from trainer.tasks.target import Classes
+from trainer.core.saved_model import LOGITS, ONNX
+from trainer.targets import target as targets
+from trainer.targets.target import Classes
 
 KINDS = ("text", "image", "table", "tokens")  # whose networks have this form
 COMPARED = 32  # test rows on which it is compared with the delivered model

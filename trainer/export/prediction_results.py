@@ -8,12 +8,15 @@ import numpy
 
 from trainer.config.spec import Spec
 from trainer.data import Example
-from trainer.export import display, label_results, results, token_results
-from trainer.measure import likelihoods, metrics
+from trainer.export import display, results
+from trainer.kinds.language import likelihoods
+from trainer.kinds.text.label_sets import results as label_results
+from trainer.kinds.tokens import results as token_results
+from trainer.measure import metrics
 from trainer.measure.histogram import histogram
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
-from trainer.tasks.target import Classes, Labels, Number, Target, Tokens
+from trainer.targets.target import Classes, Labels, Number, Target, Tokens
 
 SAMPLES, PER_FILE = 20, 10_000
 

@@ -11,7 +11,7 @@ from trainer.errors import UserError, one_line
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
 from trainer.run_folder.lease import Lease
-from trainer.tasks.target import Links, Tokens
+from trainer.targets.target import Links, Tokens
 
 SCHEMA = 2
 OUT, RESULT = "out", "result.json"

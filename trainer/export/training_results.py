@@ -5,25 +5,26 @@ import shutil
 from pathlib import Path
 from typing import cast
 
-from trainer import averaged
 from trainer.baseline import Baselines
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
+from trainer.core.plan import Plan
+from trainer.core.saved_model import DESCRIPTION
 from trainer.data import Dataset, Example
-from trainer.export import display, examples, label_results, license, results, token_results
-from trainer.labels.measure import LabelSets
-from trainer.language import forms
+from trainer.export import display, examples, license, results
+from trainer.kinds.language import forms
+from trainer.kinds.language.likelihoods import Likelihoods
+from trainer.kinds.text import averaged
+from trainer.kinds.text.label_sets import results as label_results
+from trainer.kinds.text.label_sets.measure import LabelSets
+from trainer.kinds.tokens import reading as tokens, results as token_results
 from trainer.launch.outcome import Outcome, Trial
 from trainer.measure import calibration, curves, metrics, mistakes
-from trainer.measure.likelihoods import Likelihoods
 from trainer.measure.predictions import Predictions
-from trainer.plan import Plan
 from trainer.prepare import Prepared, describe
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
-from trainer.saved_model import DESCRIPTION
-from trainer.tasks.target import Classes, Labels
-from trainer.tokens import reading as tokens
+from trainer.targets.target import Classes, Labels
 
 SAMPLES = 5
 BEST_FIRST = "accuracy", "r2"  # by which model and baseline are compared
@@ -97,8 +98,10 @@ def _of_language(
     settings: Settings, data: Dataset, prepared: Prepared, outcome: Outcome, reports: dict, baselines: list[dict], events: Events
 ) -> tuple[list[dict], dict | None, str]:
     """The baselines, the ``language`` of result.json and the predictions of a language model. Adds the exact matches to ``reports``."""
-    from trainer.export import language_results  # heavy
-    from trainer.language import encoding
+    from trainer.kinds.language import (
+        encoding,
+        results as language_results,  # heavy
+    )
 
     plan, encoder, asked = prepared.plan, encoding.of(prepared.encoder), outcome.language
     split = "test" if reports["test"] else "validation"

@@ -14,13 +14,13 @@ from typing import Protocol
 
 from trainer import gc_pause
 from trainer.config.spec import Spec
+from trainer.core.plan import Plan, Saved
 from trainer.errors import count
 from trainer.launch.capacity import Machine
 from trainer.launch.outcome import Outcome, Trial
-from trainer.plan import Plan, Saved
+from trainer.models.catalogue import Base
 from trainer.run_folder.events import Events
-from trainer.tasks.catalogue import Base
-from trainer.tasks.target import Target
+from trainer.targets.target import Target
 
 MAX_THREADS = 8  # models of this size do not run faster with more
 BYTES_EACH = 4096  # of data that each worker needs at least

@@ -5,11 +5,11 @@ import signal
 from pathlib import Path
 
 from trainer import gc_pause
+from trainer.core.plan import Plan, Saved
 from trainer.errors import no_gpu
 from trainer.launch import work
 from trainer.launch.capacity import Machine
 from trainer.launch.outcome import Outcome, Trial
-from trainer.plan import Plan, Saved
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
 

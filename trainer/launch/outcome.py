@@ -8,8 +8,8 @@ from trainer.config.settings import Settings
 from trainer.train.position import Position
 
 if TYPE_CHECKING:
-    from trainer.language.asking import Asked
-    from trainer.measure.likelihoods import Likelihoods
+    from trainer.kinds.language.asking import Asked
+    from trainer.kinds.language.likelihoods import Likelihoods
     from trainer.measure.predictions import Predictions
 
 MAX_TRAIN_ROWS = 2000  # training rows measured at the end: enough to see how well they were learned, to about one point

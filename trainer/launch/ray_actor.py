@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy
 import ray
 
+from trainer.core.plan import Plan, Saved
 from trainer.launch import actor as actors, connection, preflight
 from trainer.launch.capacity import MAX_LOST_WORKERS, CapacityWait, WorkerRequest
 from trainer.launch.outcome import Outcome, Trial
-from trainer.plan import Plan, Saved
 
 
 class SingleWorkerLauncher:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from trainer import gc_pause
 from trainer.config.kinds import KINDS
+from trainer.core.plan import Plan, Rows, Saved
 from trainer.errors import as_user_error, reading_model
 from trainer.launch import preflight, usage
 from trainer.launch.outcome import MAX_TRAIN_ROWS, Outcome, Searched, Trial
-from trainer.plan import Plan, Rows, Saved
 from trainer.run_folder import lease as leases, stop
 from trainer.run_folder.events import Events, progress_interval
 from trainer.run_folder.lease import Lease
@@ -46,7 +46,7 @@ def warm_up(work: str, rank: int, threads: int, gpu: bool, kind: str) -> str:
     from trainer.train import loop  # noqa: F401
 
     if kind == "graph":  # seconds of imports that it does not need
-        from trainer.graph import inference  # noqa: F401
+        from trainer.kinds.graph import inference  # noqa: F401
     else:
         from transformers.utils import logging
 
@@ -134,7 +134,7 @@ def _searched(ctx, plan: Plan, events: Events, lease: Lease, began: float, cpu: 
 def _measured(ctx, plan: Plan, trained, saved: Path, workers: list[dict], champion, events: Events, seconds: float) -> Outcome:
     """Save the best model of a training to ``saved``, read it back, and measure it on all rows."""
     from trainer import tasks
-    from trainer.tasks import transformer
+    from trainer.models import transformer
     from trainer.train import evaluate
     from trainer.train.objective import Objective
 
@@ -151,7 +151,7 @@ def _measured(ctx, plan: Plan, trained, saved: Path, workers: list[dict], champi
         }
     asked = None
     if plan.asks is not None:
-        from trainer.language import asking
+        from trainer.kinds.language import asking
 
         asked = asking.ask(best, plan, ctx.device, events)
     device = ctx.device.type
@@ -277,7 +277,7 @@ def predict(saved: Saved, events: Events, device: str, reports: bool = True):
             evaluate.check(model, saved.rows, saved.target)
         model = model.to(device)
         if saved.asks is not None:
-            from trainer.language import samples
+            from trainer.kinds.language import samples
 
             return samples.written(model, saved.rows, saved.asks, device, on_progress), usage.versions()
         return evaluate.outputs(

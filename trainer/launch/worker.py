@@ -3,9 +3,9 @@
 import threading
 from pathlib import Path
 
+from trainer.core.plan import Plan, Saved
 from trainer.launch import preflight, work, worker_log
 from trainer.launch.outcome import Outcome, Trial
-from trainer.plan import Plan, Saved
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
 from trainer.warm import wire

@@ -3,11 +3,13 @@
 import numpy
 
 from trainer.errors import UserError, some
-from trainer.labels import measure as label_sets
-from trainer.labels.measure import LabelSets
-from trainer.measure import classification, intervals, likelihoods, links, rank_statistics, regression, values as final
-from trainer.measure.likelihoods import Likelihoods
-from trainer.measure.links import LinkAnswers
+from trainer.kinds.graph import links
+from trainer.kinds.graph.links import LinkAnswers
+from trainer.kinds.language import likelihoods
+from trainer.kinds.language.likelihoods import Likelihoods
+from trainer.kinds.text.label_sets import measure as label_sets
+from trainer.kinds.text.label_sets.measure import LabelSets
+from trainer.measure import classification, intervals, rank_statistics, regression, values as final
 from trainer.measure.predictions import MAX_CLASSES, Predictions
 
 CLASSIFICATION = ("accuracy", "f1_macro", "f1_weighted", "mcc", "roc_auc", "loss")

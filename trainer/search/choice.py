@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy
 
 from trainer.errors import count
-from trainer.measure.likelihoods import Likelihoods
+from trainer.kinds.language.likelihoods import Likelihoods
 from trainer.measure.predictions import Predictions
 
 Answers = Predictions | Likelihoods

@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 from trainer import candidates
 from trainer.candidates import Candidate, Wanted
 from trainer.config.settings import Settings
+from trainer.core.plan import Plan
 from trainer.errors import count
 from trainer.launch.outcome import Searched
 from trainer.measure import metrics
-from trainer.plan import Plan
 from trainer.prepare import Prepared
 from trainer.run_folder.events import Events
 from trainer.search import choice, setup
 from trainer.search.trials import WAITING
-from trainer.tasks.target import Classes, Number
+from trainer.targets.target import Classes, Number
 
 POINTS = 100  # of a curve
 

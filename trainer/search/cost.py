@@ -4,7 +4,7 @@ import math
 
 import numpy
 
-from trainer.plan import Plan
+from trainer.core.plan import Plan
 from trainer.search import schedule
 from trainer.search.trials import Search, State, Trial
 from trainer.train import batches

@@ -9,13 +9,13 @@ from trainer.config.settings import CHOSEN, Settings
 from trainer.config.spec import Spec
 from trainer.data import Dataset
 from trainer.errors import UserError, count
+from trainer.models import catalogue
+from trainer.models.catalogue import Base
 from trainer.prepare import Prepared
 from trainer.run_folder.events import Events
 from trainer.search import space as spaces
 from trainer.search.trials import Search, Trial
-from trainer.tasks import catalogue
-from trainer.tasks.catalogue import Base
-from trainer.tasks.target import Classes
+from trainer.targets.target import Classes
 from trainer.train.rate import learning_rate
 
 TRIALS = 28  # if only the time of the search is limited

@@ -12,7 +12,7 @@ from trainer.run_folder.lease import Lease
 from trainer.search import schedule
 
 if TYPE_CHECKING:  # the plan names this module
-    from trainer.plan import Plan
+    from trainer.core.plan import Plan
 
 FILE = "search.json"
 FILE_BYTES = 16 << 20

@@ -17,11 +17,11 @@ if TYPE_CHECKING:  # all of these import this package
     import numpy
 
     from trainer.config.spec import Spec
+    from trainer.core.plan import Plan, Rows
     from trainer.data import Dataset, Example
     from trainer.measure.tfidf import TfIdf
-    from trainer.plan import Plan, Rows
+    from trainer.models.catalogue import Base
     from trainer.run_folder.events import Events
-    from trainer.tasks.catalogue import Base
 
 
 class Encoder(Protocol):

@@ -22,10 +22,10 @@ SLOW = [
     "trainer.train.evaluate",
     "trainer.launch.local",
     "trainer.data",
-    "trainer.graph.reading.finding",
+    "trainer.kinds.graph.reading.finding",
     "trainer.search.setup",
     "trainer.candidates",
-    "trainer.estimators.words",
+    "trainer.kinds.text.words",
     "trainer.measure.curves",
     "transformers.models.bert.modeling_bert",
     "sklearn.feature_extraction.text",
@@ -112,7 +112,7 @@ def wake(process: multiprocessing.Process) -> None:
 def _run(spec: str, place: str | None, number: int, sent: int) -> None:
     from trainer import estimators
     from trainer.export import onnx
-    from trainer.graph import encoded_texts
+    from trainer.kinds.graph import encoded_texts
     from trainer.run import run
     from trainer.train import consensus, loop
 
@@ -127,7 +127,7 @@ def _run(spec: str, place: str | None, number: int, sent: int) -> None:
     if place == "step":
         _interrupt(loop.Training, "_step", lambda training: training.at.step + 1 == number, sent, after=True)
     elif place == "fit":
-        from trainer.estimators import words_fit
+        from trainer.kinds.text import words_fit
 
         turns = iter(range(1, 10**6))
         _interrupt(words_fit._Fit, "_strength", lambda *_: next(turns) == number, sent, after=False)

@@ -7,10 +7,10 @@ from graph_files import RecordedEvents
 
 from trainer.config.options import options
 from trainer.config.settings import DEFAULT, FORM, Settings
-from trainer.plan import Plan, Rows
+from trainer.core.plan import Plan, Rows
+from trainer.models.catalogue import Base
 from trainer.search.trials import Search, Trial
-from trainer.tasks.catalogue import Base
-from trainer.tasks.target import Classes
+from trainer.targets.target import Classes
 
 ROWS, BATCH, EPOCHS = 90, 10, 9
 TARGET = Classes(("a", "b"))

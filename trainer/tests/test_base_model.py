@@ -11,8 +11,8 @@ from small_datasets import in_folders, squares
 from trainer import candidates
 from trainer.errors import UserError
 from trainer.export import license
+from trainer.models import catalogue, vocabulary
 from trainer.run import run
-from trainer.tasks import catalogue, vocabulary
 
 
 def install(models, name: str, hidden: int = 32, tokenizer_file: str = "tokenizer.json", positions: int = 64):

@@ -12,9 +12,10 @@ from tokenizers import Tokenizer
 
 from trainer.config.kinds import SHAPES
 from trainer.errors import UserError
-from trainer.tasks import catalogue, target, vocabulary
-from trainer.tasks.catalogue import Base
-from trainer.tasks.target import Classes, Number
+from trainer.models import catalogue, vocabulary
+from trainer.models.catalogue import Base
+from trainer.targets import target
+from trainer.targets.target import Classes, Number
 
 QUICK = settings(max_examples=60, deadline=None, derandomize=True)
 TEXT, IMAGE = {"config.json": 2, "tokenizer.json": 2}, {"config.json": 2, "preprocessor_config.json": 2}

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from trainer.core.example import SPLITS, Example
 from trainer.data import audit, duplicates, leaks, subset
 from trainer.data.checks import Checks
 from trainer.data.columns.features import CATEGORY, NUMBER
 from trainer.data.columns.roles import Roles
-from trainer.data.example import SPLITS, Example
 from trainer.data.keys import Keys
 from trainer.run_folder.events import Events
 

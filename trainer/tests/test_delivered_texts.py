@@ -10,21 +10,22 @@ import numpy
 import pytest
 from conftest import events_of
 
+from trainer.core.saved_model import ONNX
 from trainer.data import Example
 from trainer.errors import UserError
-from trainer.export import label_results, language_results, onnx, token_results
-from trainer.export.token_results import Words
-from trainer.language import lora, samples
-from trainer.language.asking import Asked
-from trainer.language.forms import ASSISTANT, Turn
-from trainer.language.samples import Asks
-from trainer.measure.likelihoods import Likelihoods
+from trainer.export import onnx
+from trainer.kinds.language import lora, network as language, results as language_results, samples
+from trainer.kinds.language.asking import Asked
+from trainer.kinds.language.forms import ASSISTANT, Turn
+from trainer.kinds.language.likelihoods import Likelihoods
+from trainer.kinds.language.samples import Asks
+from trainer.kinds.text.label_sets import results as label_results
+from trainer.kinds.tokens import results as token_results
+from trainer.kinds.tokens.reading import UNKNOWN
+from trainer.kinds.tokens.results import Words
 from trainer.measure.predictions import Predictions
 from trainer.run_folder.events import Events
-from trainer.saved_model import ONNX
-from trainer.tasks import language
-from trainer.tasks.target import Labels, Number, Tags
-from trainer.tokens.reading import UNKNOWN
+from trainer.targets.target import Labels, Number, Tags
 
 TAGS = Tags(("B-PER", "I-PER", "B-LOC", "O"))
 

@@ -10,12 +10,12 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 
 from trainer import estimators
 from trainer.data import Dataset, Example
-from trainer.estimators import boosting, encoded, linear, perceptron, trees
-from trainer.estimators.boosting import Boosted
-from trainer.estimators.linear import LinearTable
-from trainer.estimators.perceptron import PerceptronTable
-from trainer.tasks.table import Encoder
-from trainer.tasks.target import Classes, Number
+from trainer.kinds.table import boosting, encoded, linear, perceptron, trees
+from trainer.kinds.table.boosting import Boosted
+from trainer.kinds.table.encoder import Encoder
+from trainer.kinds.table.linear import LinearTable
+from trainer.kinds.table.perceptron import PerceptronTable
+from trainer.targets.target import Classes, Number
 
 SETTINGS = SimpleNamespace(seed=3, class_weights="none", source=lambda name: "form")
 COLUMNS = [{"name": "a", "type": "number", "mean": 1.0, "std": 2.0}, {"name": "b", "type": "category", "categories": ["x", "y"]}]

@@ -10,10 +10,11 @@ from sklearn.metrics import log_loss, mean_squared_error
 from trainer import estimators
 from trainer.config import settings as options
 from trainer.data import Dataset, Example
-from trainer.estimators import balance, boosting, columns, encoded, folds, forest
-from trainer.estimators.columns import Columns
-from trainer.estimators.forest import Forest
-from trainer.tasks import target as targets
+from trainer.estimators import balance, folds
+from trainer.kinds.table import boosting, columns, encoded, forest
+from trainer.kinds.table.columns import Columns
+from trainer.kinds.table.forest import Forest
+from trainer.targets import target as targets
 
 TASKS = {True: "tabular-classification", False: "tabular-regression"}
 

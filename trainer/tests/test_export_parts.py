@@ -14,7 +14,7 @@ from small_datasets import png
 from trainer.data import Example
 from trainer.export import display, examples, license, results, training_results
 from trainer.measure.predictions import Predictions
-from trainer.tasks.target import Classes, Number
+from trainer.targets.target import Classes, Number
 
 
 @pytest.mark.parametrize(

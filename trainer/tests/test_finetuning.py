@@ -9,12 +9,12 @@ from conftest import events_of, small_reviews
 from result_checks import check_success, setting
 from test_base_model import install
 
-from trainer import finetuning
 from trainer.config import settings as options, spec as specs
-from trainer.plan import Rows, digest
+from trainer.core.plan import Rows, digest
+from trainer.kinds.text import finetuning
+from trainer.models.catalogue import Base
 from trainer.run import run
 from trainer.run_folder.events import Events
-from trainer.tasks.catalogue import Base
 
 ENCODER = Base("org/x", "text", fresh=False)
 

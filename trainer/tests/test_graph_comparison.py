@@ -5,13 +5,13 @@ from types import SimpleNamespace
 import numpy
 import pytest
 
-from trainer.graph import negatives, splits
-from trainer.graph.comparison import choice, compare, delivered, fusion
-from trainer.graph.comparison.fusion import MODEL, Fusion
-from trainer.graph.comparison.neighbours import NAMES, Neighbours
-from trainer.graph.graph import Graph
+from trainer.kinds.graph import negatives, splits
+from trainer.kinds.graph.comparison import choice, compare, delivered, fusion
+from trainer.kinds.graph.comparison.fusion import MODEL, Fusion
+from trainer.kinds.graph.comparison.neighbours import NAMES, Neighbours
+from trainer.kinds.graph.graph import Graph
 from trainer.measure.metrics import summary
-from trainer.tasks.target import Links
+from trainer.targets.target import Links
 
 SETTINGS = SimpleNamespace(seed=1, validation_fraction=0.15, test_fraction=0.15)
 
@@ -200,7 +200,7 @@ def test_paths_of_three_edges_tell_the_links_of_a_bipartite_graph():
     ],
 )
 def test_the_network_is_delivered_where_it_was_asked_for(model, decoder, said):
-    from trainer.graph import driver
+    from trainer.kinds.graph import driver
 
     found = driver._asked(SimpleNamespace(model=model, decoder=decoder), "sage")
     assert found.startswith(said)

@@ -10,20 +10,20 @@ import pytest
 from safetensors.numpy import save_file
 from test_graph_delivery import answers, graph
 
-from trainer.graph import champion, store as stores
-from trainer.graph.comparison import choice, compare, compare_nodes, neighbours, node_scores, nodes as simple
-from trainer.graph.comparison.compare import FUSION, ComparedModel
-from trainer.graph.comparison.fusion import MODEL, Fusion
-from trainer.graph.comparison.neighbours import Neighbours
-from trainer.graph.comparison.node_scores import LINEAR, PROPAGATION, SPREAD, NodeScores
-from trainer.graph.comparison.nodes import Spread
-from trainer.graph.delivery import stored
-from trainer.graph.graph import CLASSES
+from trainer.kinds.graph import champion, store as stores
+from trainer.kinds.graph.comparison import choice, compare, compare_nodes, neighbours, node_scores, nodes as simple
+from trainer.kinds.graph.comparison.compare import FUSION, ComparedModel
+from trainer.kinds.graph.comparison.fusion import MODEL, Fusion
+from trainer.kinds.graph.comparison.neighbours import Neighbours
+from trainer.kinds.graph.comparison.node_scores import LINEAR, PROPAGATION, SPREAD, NodeScores
+from trainer.kinds.graph.comparison.nodes import Spread
+from trainer.kinds.graph.delivery import stored
+from trainer.kinds.graph.graph import CLASSES
+from trainer.kinds.graph.links import LinkAnswers
 from trainer.launch.outcome import Outcome
 from trainer.measure.linear import Linear
-from trainer.measure.links import LinkAnswers
 from trainer.measure.predictions import Predictions
-from trainer.tasks.target import Classes, Links, Number
+from trainer.targets.target import Classes, Links, Number
 
 TWO = Classes(("a", "b"))
 NUMBER = Number(10.0, 2.0)

@@ -10,10 +10,10 @@ import torch
 from graph_files import RecordedEvents
 
 from trainer.errors import UserError
-from trainer.graph import encoded_texts, reading_progress
-from trainer.graph.reading_progress import ReadingProgress
+from trainer.kinds.graph import encoded_texts, reading_progress
+from trainer.kinds.graph.reading_progress import ReadingProgress
+from trainer.models.catalogue import Base
 from trainer.run_folder import lease as leases
-from trainer.tasks.catalogue import Base
 
 
 class Encoder:

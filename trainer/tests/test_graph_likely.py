@@ -5,7 +5,7 @@ import pytest
 from pyarrow import parquet
 
 from trainer.config.spec import Input
-from trainer.graph import likely
+from trainer.kinds.graph import likely
 
 
 @pytest.mark.parametrize(

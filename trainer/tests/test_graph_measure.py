@@ -4,8 +4,9 @@ import numpy
 import pytest
 
 from trainer.errors import UserError
-from trainer.measure import links, metrics
-from trainer.measure.links import LinkAnswers
+from trainer.kinds.graph import links
+from trainer.kinds.graph.links import LinkAnswers
+from trainer.measure import metrics
 
 
 def answers(positive, negative, ranks=None, candidates=1000, sources=None, threshold=None):

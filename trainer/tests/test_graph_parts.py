@@ -12,13 +12,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import cosine_similarity
 
 from trainer.errors import UserError
-from trainer.graph import memory, score
-from trainer.graph.comparison import fusion, neighbours
-from trainer.graph.comparison.fusion import Columns, Fusion
-from trainer.graph.delivery import chances, scorers
-from trainer.graph.memory import Needs
-from trainer.graph.reading import shape, times
-from trainer.measure.links import LinkAnswers
+from trainer.kinds.graph import memory, score
+from trainer.kinds.graph.comparison import fusion, neighbours
+from trainer.kinds.graph.comparison.fusion import Columns, Fusion
+from trainer.kinds.graph.delivery import chances, scorers
+from trainer.kinds.graph.links import LinkAnswers
+from trainer.kinds.graph.memory import Needs
+from trainer.kinds.graph.reading import shape, times
 
 
 @pytest.mark.parametrize(

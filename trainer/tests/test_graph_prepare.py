@@ -8,12 +8,12 @@ import pytest
 from graph_files import RecordedChecks
 
 from trainer.config import settings as options, spec as specs
+from trainer.core.plan import Rows
 from trainer.data.checks import Checks
 from trainer.errors import UserError
-from trainer.graph import memory, prepare
-from trainer.graph.graph import Graph
+from trainer.kinds.graph import memory, prepare
+from trainer.kinds.graph.graph import Graph
 from trainer.launch.capacity import Machine
-from trainer.plan import Rows
 from trainer.run_folder import lease as leases
 from trainer.run_folder.events import Events
 from trainer.train import batches

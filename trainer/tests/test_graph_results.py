@@ -12,8 +12,8 @@ from pyarrow import parquet
 from result_checks import check_files
 from test_graph_delivery import communities
 
-from trainer.graph import reading
-from trainer.graph.comparison import choice
+from trainer.kinds.graph import reading
+from trainer.kinds.graph.comparison import choice
 from trainer.run import run
 
 

@@ -16,7 +16,7 @@ from result_checks import check_files, error_of, result_of, setting, weights
 from small_graphs import groups
 from test_workers import together  # noqa: F401 - a fixture
 
-from trainer.graph import memory
+from trainer.kinds.graph import memory
 from trainer.run import run
 from trainer.train import consensus, loop
 

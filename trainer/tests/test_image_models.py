@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from trainer.export import license
+from trainer.models import catalogue, vocabulary
 from trainer.run_folder import files
-from trainer.tasks import catalogue, vocabulary
 
 ROOT = Path(__file__).parents[2]
 IMAGE = ROOT / "deploy" / "images" / "ray"

@@ -12,11 +12,11 @@ from test_data_load import load  # noqa: F401 - a fixture
 from test_snippets import use  # noqa: F401 - a fixture
 
 from trainer.errors import UserError
-from trainer.labels import forms, measure
-from trainer.labels.measure import LabelSets
+from trainer.kinds.text.label_sets import forms, measure
+from trainer.kinds.text.label_sets.measure import LabelSets
 from trainer.run import run
-from trainer.tasks import target as targets
-from trainer.tasks.target import Labels
+from trainer.targets import target as targets
+from trainer.targets.target import Labels
 
 TOPICS = {
     "sports": "goal match team league coach".split(), "politics": "vote minister senate law election".split(),

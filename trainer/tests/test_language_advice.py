@@ -8,8 +8,8 @@ from language_models import tokenizer
 
 from trainer.data import Dataset, Example
 from trainer.errors import UserError
-from trainer.language import advice, masks
-from trainer.tasks.catalogue import Base
+from trainer.kinds.language import advice, masks
+from trainer.models.catalogue import Base
 
 BASE = Base("org/x", "language")
 

@@ -10,12 +10,12 @@ from safetensors import numpy as safetensors
 
 from trainer.data import Example
 from trainer.errors import UserError
-from trainer.language import bpe, documents, footprint, ngram, samples, sequences, simple, streams
-from trainer.language.footprint import Footprint
-from trainer.language.forms import Turn
-from trainer.language.sequences import IGNORED
-from trainer.language.shapes import Shape, restored
-from trainer.language.streams import FilePart, Stream, Windows
+from trainer.kinds.language import bpe, documents, footprint, ngram, samples, sequences, simple, streams
+from trainer.kinds.language.footprint import Footprint
+from trainer.kinds.language.forms import Turn
+from trainer.kinds.language.sequences import IGNORED
+from trainer.kinds.language.shapes import Shape, restored
+from trainer.kinds.language.streams import FilePart, Stream, Windows
 
 
 def piece(ids: list[int], learnt: list[bool]) -> tuple[numpy.ndarray, numpy.ndarray]:

@@ -10,8 +10,8 @@ from trainer import launch
 from trainer.config import settings, spec as specs
 from trainer.errors import UserError
 from trainer.launch import capacity, preflight, ray_launcher, worker_log
+from trainer.models.catalogue import Base
 from trainer.run_folder.events import Events
-from trainer.tasks.catalogue import Base
 
 FRESH = Base("bert-tiny", "text")
 

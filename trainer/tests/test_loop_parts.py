@@ -7,11 +7,11 @@ import pytest
 import torch
 from conftest import events_of
 
+from trainer.core.plan import Rows
 from trainer.errors import UserError
-from trainer.plan import Rows
+from trainer.models.catalogue import Base
 from trainer.run_folder.events import Events
-from trainer.tasks.catalogue import Base
-from trainer.tasks.target import NO_WORD, Classes, Number
+from trainer.targets.target import NO_WORD, Classes, Number
 from trainer.train import checkpoint, evaluate, frozen, loop
 from trainer.train.objective import Objective
 from trainer.train.position import Position

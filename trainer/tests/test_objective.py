@@ -5,8 +5,8 @@ import pytest
 import torch
 from sklearn.metrics import log_loss, mean_squared_error
 
-from trainer.language.sequences import IGNORED
-from trainer.tasks.target import NO_WORD, Classes, Links, Number, Tags, Tokens
+from trainer.kinds.language.sequences import IGNORED
+from trainer.targets.target import NO_WORD, Classes, Links, Number, Tags, Tokens
 from trainer.train.objective import Objective
 
 LOGITS = numpy.random.default_rng(5).normal(size=(40, 3)).astype(numpy.float32)

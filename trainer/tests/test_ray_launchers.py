@@ -10,9 +10,9 @@ from trainer import launch
 from trainer.config import settings, spec as specs
 from trainer.launch import ray_actor, ray_launcher
 from trainer.launch.capacity import MAX_LOST_WORKERS, Machine, WorkerRequest, fullest
+from trainer.models.catalogue import Base
 from trainer.run_folder.events import Events
 from trainer.run_folder.lease import Lease
-from trainer.tasks.catalogue import Base
 
 SMALL = {"CPU": 2.0}
 LARGE = {"CPU": 16.0, "GPU": 2.0}

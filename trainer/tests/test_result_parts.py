@@ -20,7 +20,7 @@ from trainer.export.prediction_results import Answered
 from trainer.measure.predictions import Predictions
 from trainer.run_folder import lease as leases
 from trainer.run_folder.events import Events
-from trainer.tasks.target import Classes, Links, Number, Tokens
+from trainer.targets.target import Classes, Links, Number, Tokens
 
 YES_NO = Classes(("no", "yes"))
 COLOURS = Classes(("blue", "green", "red"))

@@ -7,7 +7,7 @@ import numpy
 import pytest
 from safetensors.numpy import save_file
 
-from trainer import saved_model
+from trainer.core import saved_model
 from trainer.data.columns.values import Style
 from trainer.run_folder import files
 

@@ -6,7 +6,7 @@ import math
 import numpy
 import pytest
 
-from trainer.measure.likelihoods import Likelihoods
+from trainer.kinds.language.likelihoods import Likelihoods
 from trainer.measure.predictions import Predictions
 from trainer.search import choice, schedule
 from trainer.search.choice import Comparison

@@ -16,11 +16,11 @@ from trainer.data import Dataset
 from trainer.errors import UserError
 from trainer.launch.outcome import Outcome, Searched
 from trainer.measure.predictions import Predictions
+from trainer.models.catalogue import Base
 from trainer.search import conclude, cost, setup, space as spaces
 from trainer.search.cost import STEP, Costs
 from trainer.search.trials import KEPT, WAITING, Record, Search, State, Trial
-from trainer.tasks.catalogue import Base
-from trainer.tasks.target import Number
+from trainer.targets.target import Number
 from trainer.train.position import Position
 
 # The work of trials.

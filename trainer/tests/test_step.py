@@ -8,8 +8,8 @@ from conftest import small_reviews
 from result_checks import check_success, codes, error_of, weights
 from small_datasets import flowers, in_folders, squares
 
+from trainer.models.catalogue import Base
 from trainer.run import run
-from trainer.tasks.catalogue import Base
 from trainer.train import loop, step
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda")

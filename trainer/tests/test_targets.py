@@ -8,8 +8,8 @@ from scipy.special import softmax
 
 from trainer.errors import UserError
 from trainer.measure.predictions import MAX_CLASSES
-from trainer.tasks import target
-from trainer.tasks.target import NO_WORD, Classes, Labels, Links, Number, Tags, Tokens
+from trainer.targets import target
+from trainer.targets.target import NO_WORD, Classes, Labels, Links, Number, Tags, Tokens
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,11 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from trainer.data import Example
 from trainer.errors import UserError
+from trainer.kinds.image import encoder as image
+from trainer.kinds.table import encoder as table
+from trainer.kinds.text import encoder as text
+from trainer.models.catalogue import Base
 from trainer.run_folder.events import Events
-from trainer.tasks import image, table, text
-from trainer.tasks.catalogue import Base
 
 SEED = 1
 

@@ -7,8 +7,8 @@ import numpy
 import pytest
 
 from trainer.data import Example
+from trainer.kinds.tokens import entities, memorised, words
 from trainer.measure.predictions import MAX_CLASSES
-from trainer.tokens import entities, memorised, words
 
 
 @pytest.mark.parametrize(

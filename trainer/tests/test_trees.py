@@ -11,8 +11,8 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from trainer.data import Dataset, Example
-from trainer.estimators import boosting, linear, perceptron, trees
-from trainer.tasks import target as targets
+from trainer.kinds.table import boosting, linear, perceptron, trees
+from trainer.targets import target as targets
 
 SETTINGS = SimpleNamespace(seed=3, class_weights="none", source=lambda name: "form")
 

@@ -8,9 +8,10 @@ import pytest
 from small_datasets import WORDS
 
 from trainer.data import Dataset, Example
-from trainer.estimators import folds, log_count_ratio, text_terms, words, words_fit
-from trainer.tasks import target as targets
-from trainer.tasks.target import Classes
+from trainer.estimators import folds
+from trainer.kinds.text import log_count_ratio, text_terms, words, words_fit
+from trainer.targets import target as targets
+from trainer.targets.target import Classes
 
 SETTINGS = SimpleNamespace(lower_case="auto", seed=42, max_minutes=60, class_weights="none", source=lambda name: "form")
 TEXTS = ["The river runs past the lamp.", "A QUIET garden", "", "    ", "ab", "größer 東京 کتاب 🙂", "don't  stop\nnow", "\ud800 half a pair"]

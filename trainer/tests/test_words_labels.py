@@ -8,10 +8,10 @@ import pytest
 from safetensors import numpy as safetensors
 
 from trainer.data import Dataset, Example
-from trainer.estimators import words_labels
-from trainer.estimators.words import BAG, CHARACTERS, RATIO
+from trainer.kinds.text import words_labels
+from trainer.kinds.text.words import BAG, CHARACTERS, RATIO
 from trainer.run_folder import files
-from trainer.tasks.target import Labels
+from trainer.targets.target import Labels
 
 LABELS = Labels(("dark", "river", "warm"))
 PARTS = {"dark": "a dark lamp at night", "river": "the river under the bridge", "warm": "warm bread in the morning"}

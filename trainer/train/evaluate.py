@@ -3,12 +3,12 @@
 import numpy
 import torch
 
-from trainer.labels.measure import LabelSets
-from trainer.measure.likelihoods import Likelihoods
-from trainer.measure.links import LinkAnswers
+from trainer.core.plan import Rows
+from trainer.kinds.graph.links import LinkAnswers
+from trainer.kinds.language.likelihoods import Likelihoods
+from trainer.kinds.text.label_sets.measure import LabelSets
 from trainer.measure.predictions import Predictions
-from trainer.plan import Rows
-from trainer.tasks.target import NO_WORD, Links, Tags, Target, Tokens
+from trainer.targets.target import NO_WORD, Links, Tags, Target, Tokens
 from trainer.train import batches, forward
 from trainer.train.objective import Objective
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy
 import torch
 
-from trainer.language.sequences import IGNORED
-from trainer.plan import Rows
+from trainer.core.plan import Rows
+from trainer.kinds.language.sequences import IGNORED
 from trainer.train import batches
 
 

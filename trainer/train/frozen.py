@@ -7,9 +7,9 @@ import torch
 
 from trainer import tasks
 from trainer.config import settings as options
+from trainer.core.plan import Plan, Rows
 from trainer.measure import linear
-from trainer.plan import Plan, Rows
-from trainer.tasks.target import Classes
+from trainer.targets.target import Classes
 from trainer.train import batches
 
 _AT_ONCE = 64  # rows

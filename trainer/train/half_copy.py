@@ -4,7 +4,7 @@ import copy
 
 import torch
 
-from trainer.plan import Plan
+from trainer.core.plan import Plan
 
 
 class HalfCopy:

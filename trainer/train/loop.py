@@ -14,12 +14,12 @@ from pathlib import Path
 import torch
 
 from trainer import tasks
+from trainer.core.plan import CHECKPOINTS, Plan
 from trainer.errors import MachineLeaving, Paused, UserError, count, some
 from trainer.measure import metrics
-from trainer.plan import CHECKPOINTS, Plan
+from trainer.models import transformer
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
-from trainer.tasks import transformer
 from trainer.train import batches, checkpoint, estimate, evaluate, frozen
 from trainer.train.average import MovingAverage
 from trainer.train.checkpoint import Checkpoints

@@ -4,8 +4,8 @@ import numpy
 import torch
 import torch.nn.functional as F
 
-from trainer.language.sequences import IGNORED
-from trainer.tasks.target import Classes, Links, Number, Tags, Target, Tokens
+from trainer.kinds.language.sequences import IGNORED
+from trainer.targets.target import Classes, Links, Number, Tags, Target, Tokens
 
 _ROWS = 128  # of an evaluation in memory at once
 _TEXTS = 8  # of a language model, whose outputs are as wide as its vocabulary

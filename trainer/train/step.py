@@ -6,7 +6,7 @@ from typing import Any
 import numpy
 import torch
 
-from trainer.plan import Plan, Rows
+from trainer.core.plan import Plan, Rows
 from trainer.train import batches, forward
 from trainer.train.half_copy import HalfCopy, pays
 from trainer.train.objective import Objective

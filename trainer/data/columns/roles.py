@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 
 from trainer.config.kinds import KINDS, of_task
 from trainer.data import names
-from trainer.data.columns import choices, features, pairs, unsupported_tasks, values
+from trainer.data.columns import choices, features, unsupported_tasks, values
 from trainer.data.columns.profiles import Profile
 from trainer.data.formats.table import Table
 from trainer.data.images import Index
 from trainer.errors import UserError, some
-from trainer.labels import forms as label_sets
-from trainer.language import forms
+from trainer.kinds.language import forms
+from trainer.kinds.text import pairs
+from trainer.kinds.text.label_sets import forms as label_sets
 
 CLOSE = 0.9  # ratio of two scores from which a choice counts as ambiguous
 
