@@ -2,22 +2,17 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from trainer import tasks
-from trainer.data import Dataset
-from trainer.kinds.text.label_sets import measure as label_sets
-from trainer.kinds.tokens import memorised, reading as tokens
-from trainer.measure import linear, linear_files, metrics
-from trainer.measure.dummy import dummy
+from trainer.core.example import Dataset
+from trainer.measure import linear, linear_files
 from trainer.measure.linear import Linear
-from trainer.measure.predictions import Predictions
 from trainer.measure.tfidf import TfIdf
 from trainer.prepare import Prepared
-from trainer.targets.target import Classes, Labels
+from trainer.targets.target import Answers
 
 if TYPE_CHECKING:
-    from trainer.kinds.text.words import Words
+    from trainer.estimators import Estimator
 
 
 @dataclass(frozen=True)
@@ -29,7 +24,7 @@ class Baselines:
 
     reports: list[dict]
     linear: Linear | None
-    predictions: Predictions | None
+    predictions: Answers | None
     tfidf: TfIdf | None
     title: str
 
@@ -42,41 +37,31 @@ class Baselines:
         linear_files.save(folder, self.linear, description, self.tfidf)
 
 
-def compute(prepared: Prepared, data: Dataset, words: "Words | None" = None) -> Baselines:
-    """Compute the baselines. ``words`` is the estimator on the same texts, if one was fitted: it has the linear model already.
+def compute(prepared: Prepared, data: Dataset, fitted: dict[str, "Estimator"]) -> Baselines:
+    """Compute the baselines. ``fitted`` are the estimators on the same rows by name, one of which may have the linear model already.
 
     Do not call it in a thread during the training: SciPy looks for torch among the loaded modules and fails if another thread is still
     importing it.
     """
     plan = prepared.plan
-    if plan.kind == "language":
-        from trainer.kinds.language import simple
-
-        table = simple.baseline(data, plan.settings.seed)
-        return Baselines([table] if table else [], None, None, None, "")
-    classes, scale = (plan.target.outputs, 1.0) if isinstance(plan.target, Classes) else (0, plan.target.std)
-    seed = plan.settings.seed
-    truth = {n: plan.target.encode([e.target for e in examples]) for n, examples in data.splits.items()}
-    if isinstance(plan.target, Labels):
-        same, title = metrics.report(label_sets.dummy(truth["train"], truth["test"]), classes, seed, scale), "most frequent label"
-    else:
-        same = metrics.report(dummy(truth["train"], truth["test"], classes), classes, seed, scale)
-        title = "most frequent class" if classes else "mean"
-    reports = [{"name": "constant", "title": title, "test": same}]
-    if plan.kind == tokens.KIND:
-        looked_up = memorised.predict(data.splits["train"], truth["train"], data.splits["test"], truth["test"], classes)
-        reports.append({"name": "linear", "title": memorised.TITLE, "test": metrics.report(looked_up, classes, seed, scale)})
-        return Baselines(reports, None, looked_up, None, memorised.TITLE)
-    if words is not None:
-        by_words = plan.target.answers(words.simple_outputs(data.splits["test"]), truth["test"])
-        reports.append({"name": "linear", "title": "bag of words", "test": metrics.report(by_words, classes, seed, scale)})
-        return Baselines(reports, None, cast(Predictions, by_words), None, "bag of words")
+    target, seed = plan.target, plan.settings.seed
+    if (entries := plan.kind.baselines(data, seed)) is not None:
+        return Baselines(entries, None, None, None, "")
+    truth = {n: target.encode([e.target for e in examples]) for n, examples in data.splits.items()}
+    constant, title = target.constant(truth["train"], truth["test"])
+    reports = [{"name": "constant", "title": title, "test": target.report(constant, seed)}]
+    if (simple := plan.kind.simple_answers(data, target, truth, fitted)) is not None:
+        answers, title = simple
+        reports.append({"name": "linear", "title": title, "test": target.report(answers, seed)})
+        return Baselines(reports, None, answers, None, title)
     # The rows of a text model may be pieces of long texts, or lack texts that were left out. The linear model takes the examples.
-    features, tfidf, title = tasks.of(plan.kind).baseline(prepared.encoder, data, plan.splits, linear.max_width(classes))
-    fitted = linear.fit(features["train"], truth["train"], features["validation"], truth["validation"], classes, seed)
+    classes = len(target.labels)
+    read = plan.kind.linear_features(prepared.encoder, data, plan.splits, linear.max_width(classes))
+    if read is None:
+        return Baselines(reports, None, None, None, "")
+    model = linear.fit(read.features["train"], truth["train"], read.features["validation"], truth["validation"], classes, seed)
     predictions = None
-    if fitted is not None:
-        predictions = fitted.predict(features["test"], truth["test"])
-        scores = metrics.report(predictions, classes, seed, scale)
-        reports.append({"name": "linear", "title": title, "test": scores})
-    return Baselines(reports, fitted, predictions, tfidf, title)
+    if model is not None:
+        predictions = model.predict(read.features["test"], truth["test"])
+        reports.append({"name": "linear", "title": read.title, "test": target.report(predictions, seed)})
+    return Baselines(reports, model, predictions, read.terms, read.title)

@@ -9,36 +9,30 @@ import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol
 
 import numpy
 
 from trainer import estimators
 from trainer.config import settings as options
-from trainer.config.kinds import LABEL_SETS, SHAPES
+from trainer.core import registry
 from trainer.errors import UserError
-from trainer.kinds.text import averaged
-from trainer.kinds.text.label_sets.measure import LabelSets
 from trainer.launch import preflight
 from trainer.launch.outcome import MAX_TRAIN_ROWS, Outcome, Trial
-from trainer.measure import metrics
-from trainer.measure.predictions import Predictions
 from trainer.models import catalogue
 from trainer.models.catalogue import AUTO, Base
 from trainer.run_folder import stop
-from trainer.targets.target import Classes, Number
 from trainer.train.position import Position
 
 if TYPE_CHECKING:
+    from trainer.core.example import Dataset, Example
+    from trainer.core.kind import Kind
     from trainer.core.plan import Plan
-    from trainer.data import Dataset
     from trainer.estimators import Estimator
-    from trainer.kinds.text.words import Words
+    from trainer.targets.target import Answers
 
 ESTIMATOR, NETWORK = "estimator", "network"
 ALL_DONE = "all epochs done"
-_TEMPERATURES = numpy.geomspace(0.25, 4, 49)
-_CALIBRATION_ROWS = 30  # validation rows from which candidates are compared after calibration
 
 
 @dataclass(frozen=True)
@@ -51,6 +45,16 @@ class Wanted:
     skipped: tuple[dict, ...] = ()
 
 
+class Beside(Protocol):
+    """A model whose files are beside those of a network, and that answers together with it."""
+
+    def outputs(self, of_network: numpy.ndarray, examples: list["Example"]) -> numpy.ndarray:
+        """The outputs of both, from those of the network."""
+
+    def save(self, folder: Path) -> None:
+        """Write its files into the folder of the network."""
+
+
 @dataclass(frozen=True)
 class Candidate:
     """A trained candidate. ``fitted`` is the estimator; None for a network."""
@@ -60,7 +64,7 @@ class Candidate:
     outcome: Outcome
     fitted: "Estimator | None" = None
     variant: str = ""  # distinguishes two ways to train the same base
-    beside: averaged.Averaged | None = None  # the estimator that answers together with the network
+    beside: "Beside | None" = None  # what answers together with the network
 
     @property
     def name(self) -> str:
@@ -76,36 +80,31 @@ class Candidate:
         return NETWORK if self.fitted is None else ESTIMATOR
 
 
-def choose(models: Path, settings, kind: str, task: str = "", begun: bool = False) -> Wanted:
+def choose(models: Path, settings, kind: "Kind", task: str = "", begun: bool = False) -> Wanted:
     """What to train on ``kind`` of data. Raises UserError if the model of the settings cannot be used.
 
     ``begun`` says that the run has checkpoints of a network. v0.1.0 trained one where no model was named, so such a run goes on with it.
     """
     wanted = settings.model
-    if wanted in estimators.ESTIMATORS:
-        if estimators.ESTIMATORS[wanted].kind != kind:
+    if (known := registry.estimators().get(wanted)) is not None:
+        if known.kind != kind.name:
             raise catalogue.unfit(models, wanted, kind)
         return Wanted((wanted,), None, wanted)
-    if task == LABEL_SETS:
+    beside = tuple(e.name for e in kind.estimators)
+    if not kind.has_network(task):
         if wanted not in ("", AUTO):
-            raise _one_label(wanted)
-        return Wanted(estimators.names(kind), None)
-    beside = estimators.names(kind) if task in ("", AUTO) or task.endswith(("-classification", "-regression")) else ()
+            raise UserError(
+                "model_unfit", f"The model {wanted} answers one label for each row, and this data has several.", "Set model to words or auto."
+            )
+        return Wanted(beside, None)
     network = catalogue.choose(models, wanted, kind, settings.start_from)
     if wanted not in ("", AUTO):
-        return Wanted(beside if kind == "text" else (), network, wanted)
+        return Wanted(beside if kind.compares_named else (), network, wanted)
     if begun and network.folder is None:
         return Wanted((), network)
     if beside and network.folder is None and settings.start_from != "scratch":
-        why = f"A network with random weights needs more data than this to be better. Set model to {SHAPES[kind]} to train it."
-        if kind == "table":
-            why = f"The perceptron is a network of the same size. Set model to {SHAPES[kind]} to train it by workers, or on a GPU."
-        return Wanted(beside, None, skipped=(_skipped(network, why),))
+        return Wanted(beside, None, skipped=(_skipped(network, kind.why_no_network.format(shape=kind.shape)),))
     return Wanted(beside, network)
-
-
-def _one_label(wanted: str) -> UserError:
-    return UserError("model_unfit", f"The model {wanted} answers one label for each row, and this data has several.", "Set model to words or auto.")
 
 
 def _skipped(base: Base, why: str) -> dict:
@@ -124,7 +123,7 @@ def fit(name: str, plan: "Plan", data: "Dataset") -> Candidate | None:
     stop.check(Path(plan.folder))
     began, cpu = time.monotonic(), time.process_time()
     module = estimators.of(name)
-    fitted = module.fit(data, cast(Classes | Number, plan.target), plan.settings)
+    fitted = module.fit(data, plan.target, plan.settings)
     seconds, cpu = time.monotonic() - began, time.process_time() - cpu
     if fitted is None:
         return None
@@ -149,7 +148,7 @@ def fit(name: str, plan: "Plan", data: "Dataset") -> Candidate | None:
         samples_per_second=rate, gradient_bytes=0, workers=[used], answers=answers, champion=None,
         versions=versions(), hardware=preflight.hardware(gpu=False),
     )  # fmt: skip
-    return Candidate(Base(name, plan.kind), estimators.ESTIMATORS[name].title, outcome, fitted)
+    return Candidate(Base(name, plan.kind.name), registry.estimators()[name].title, outcome, fitted)
 
 
 def _sample(examples: list, seed: int) -> list:
@@ -159,7 +158,7 @@ def _sample(examples: list, seed: int) -> list:
     return [examples[i] for i in numpy.sort(numpy.random.default_rng(seed).permutation(len(examples))[:MAX_TRAIN_ROWS])]
 
 
-def answered(estimator: "Estimator", examples: list, target) -> Predictions:
+def answered(estimator: "Estimator", examples: list, target) -> "Answers":
     return target.answers(estimator.outputs(examples), target.encode([e.target for e in examples]))
 
 
@@ -173,27 +172,6 @@ def as_it_is(base: Base, outcome: Outcome) -> list[Candidate]:
     if outcome.beside is None:
         return []
     return [Candidate(base, f"{base.name} as it is, with a linear model on its features", outcome.beside, variant="frozen")]
-
-
-def with_words(network: Candidate, found: list[Candidate], plan: "Plan") -> list[Candidate]:
-    """The finetuned ``network`` averaged with the estimator words, if that was fitted on the same texts and can be weighed by validation rows."""
-    words = next((c for c in found if c.base.name == "words"), None)
-    if words is None or network.base.fresh or not isinstance(plan.target, Classes):
-        return []
-    of_network, of_words = network.outcome.answers, words.outcome.answers
-    own_weights = plan.weights if plan.settings.source("class_weights") == options.CHOSEN else None
-    average = averaged.fit(of_network["validation"], of_words["validation"], own_weights)
-    if average is None:
-        return []
-    answers = {
-        split: average.answers(one, of_words[split]) if numpy.array_equal(one.truth, of_words[split].truth) else one
-        for split, one in of_network.items()
-    }  # fmt: skip
-    parameters = network.outcome.parameters + words.outcome.parameters
-    versions = {**words.outcome.versions, **network.outcome.versions}
-    outcome = replace(network.outcome, answers=answers, parameters=parameters, versions=versions, beside=None)
-    title = f"words and {network.base.name}, averaged"
-    return [Candidate(network.base, title, outcome, variant="with words", beside=averaged.Averaged(cast("Words", words.fitted), average))]
 
 
 def best(found: list[Candidate], wanted: Wanted, plan: "Plan") -> Candidate:
@@ -214,53 +192,40 @@ def _loss(candidate: Candidate, found: list[Candidate], plan: "Plan") -> float:
     """The loss by which candidates are compared: on rows held out in turn if all have it, else on the validation rows."""
     if candidate.held_out_loss is not None and _by_folds(found):
         return candidate.held_out_loss
-    return calibrated_loss(candidate.outcome.answers["validation"], plan, candidate.fitted is None and candidate.beside is None)
+    return comparison_loss(candidate.outcome.answers["validation"], plan, candidate.fitted is None and candidate.beside is None)
 
 
 def _rank(candidate: Candidate, found: list[Candidate], plan: "Plan") -> tuple[float, float]:
     loss = _loss(candidate, found, plan)
     if plan.settings.source("metric") == "chosen":
         return loss, loss
-    value = summary(candidate.outcome.answers["validation"], plan).get(plan.metric, numpy.nan)
-    return (-value if metrics.higher_is_better(plan.metric) else value), loss
+    value = plan.target.summary(candidate.outcome.answers["validation"]).get(plan.metric, numpy.nan)
+    return (-value if plan.target.metrics[plan.metric].higher_is_better else value), loss
 
 
-def calibrated_loss(answers: Predictions, plan: "Plan", network: bool = False) -> float:
-    """The loss, of classes at the temperature that makes it smallest: how sure a model is can be corrected, its order of rows cannot.
+def comparison_loss(answers: "Answers", plan: "Plan", network: bool = False) -> float:
+    """The loss by which candidates are compared: see ``Target.comparison_loss``.
 
     Rows have weights only where a person asked for class weights, which all candidates then have. Those that were chosen for a network
-    alone raise its probabilities of rare classes: that is taken back, so that all candidates are compared on the same rows as they are.
+    alone are taken back.
     """
-    if isinstance(answers, LabelSets):
-        return float(answers.losses().mean())
-    if answers.continuous:
-        return float(((answers.predicted - answers.truth) ** 2).mean())
     of_classes = None if plan.weights is None else numpy.asarray(plan.weights)
     of_network = plan.settings.source("class_weights") == options.CHOSEN
-    weights = None if of_classes is None or of_network else of_classes[answers.truth]
-    if answers.probabilities is None:
-        return float(numpy.average(-numpy.log(numpy.clip(answers.likelihood, 1e-12, 1)), weights=weights))
-    scores = numpy.log(numpy.clip(answers.probabilities.astype(numpy.float64), 1e-12, 1))
-    if network and of_classes is not None and of_network:
-        scores -= numpy.log(of_classes)
-    right = scores[numpy.arange(len(answers)), answers.truth]
-    tried = _TEMPERATURES if len(answers) >= _CALIBRATION_ROWS else (1.0,)
-    return min(float(numpy.average(numpy.logaddexp.reduce(scores / t, axis=1) - right / t, weights=weights)) for t in tried)
+    return plan.target.comparison_loss(answers, None if of_network else of_classes, of_classes if of_network and network else None)
 
 
 def entries(found: list[Candidate], chosen: Candidate, wanted: Wanted, plan: "Plan") -> list[dict]:
     """The candidates of result.json: the chosen one first."""
-    classes, scale = (plan.target.outputs, 1.0) if isinstance(plan.target, Classes) else (0, plan.target.std)
     listed = []
     for candidate in sorted(found, key=lambda c: c is not chosen):
         outcome = candidate.outcome
         entry = {
             "name": candidate.name, "title": candidate.title, "sort": candidate.sort, "base": candidate.base.name,
             "parameters": outcome.parameters, "seconds": outcome.seconds, "cpu_seconds": round(sum(w["cpu_seconds"] for w in outcome.workers), 2),
-            "validation": summary(outcome.answers["validation"], plan), "chosen": candidate is chosen,
+            "validation": plan.target.summary(outcome.answers["validation"]), "chosen": candidate is chosen,
             "why": _why(candidate, chosen, found, wanted, plan),
         }  # fmt: skip
-        if test := metrics.report(outcome.answers["test"], classes, plan.settings.seed, scale):
+        if test := plan.target.report(outcome.answers["test"], plan.settings.seed):
             entry["test"] = test
         listed.append(entry)
     return [*listed, *wanted.skipped]
@@ -272,8 +237,8 @@ def _why(candidate: Candidate, chosen: Candidate, found: list[Candidate], wanted
     if len(found) == 1:
         return "It is the only model that was trained."
     if plan.settings.source("metric") != "chosen":
-        value = summary(candidate.outcome.answers["validation"], plan).get(plan.metric, numpy.nan)
-        return f"Its {metrics.title(plan.metric)} on the validation rows is {'the best: ' if candidate is chosen else ''}{value:.4g}."
+        value = plan.target.summary(candidate.outcome.answers["validation"]).get(plan.metric, numpy.nan)
+        return f"Its {plan.target.metrics[plan.metric].title} on the validation rows is {'the best: ' if candidate is chosen else ''}{value:.4g}."
     where = "on rows held out in turn, since there are few validation rows," if _by_folds(found) else "on the validation rows"
     loss = _loss(candidate, found, plan)
     if candidate is chosen:
@@ -288,13 +253,7 @@ def without(wanted: Wanted, error: UserError) -> Wanted:
 
 def estimate(plan: "Plan", data: "Dataset") -> float:
     """About how many seconds the estimators take on one core: it grows with the size of the data and the number of classes."""
-    outputs = 1 if plan.target.outputs == 2 else plan.target.outputs
-    if plan.kind == "table":
-        return 1 + min(90.0, 2e-5 * len(data.splits["train"]) * (2 + 0.1 * len(data.columns)) * (1 + outputs))
-    size = sum(
-        len(e.content) if isinstance(e.content, str) else sum(map(len, e.content)) if plan.kind != "image" else 100 for e in data.splits["train"]
-    )
-    return 1 + min(60.0, 1e-6 * min(size, 12_000_000) * (1.5 + 2 * outputs))
+    return plan.kind.estimator_seconds(data, 1 if plan.target.outputs == 2 else plan.target.outputs)
 
 
 def trial(plan: "Plan", data: "Dataset") -> Trial:
@@ -310,8 +269,3 @@ def versions() -> dict[str, str]:
 
     image = {"image": os.environ["RAY_IMAGE"]} if os.environ.get("RAY_IMAGE") else {}  # the service sets it in the pods that it creates
     return {"python": platform.python_version(), **{n: version(n) for n in ("numpy", "scipy", "scikit-learn", "safetensors")}, **image}
-
-
-def summary(answers: Predictions, plan: "Plan") -> dict[str, float]:
-    classes, scale = (plan.target.outputs, 1.0) if isinstance(plan.target, Classes) else (0, plan.target.std)
-    return metrics.summary(answers, classes, scale)

@@ -4,25 +4,22 @@ from dataclasses import dataclass, replace
 
 import numpy
 
-from trainer import candidates, estimators, tasks
+from trainer import candidates, estimators
 from trainer.candidates import Wanted
-from trainer.config.kinds import KINDS
+from trainer.config.digest import digest
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
-from trainer.core import saved_model
-from trainer.core.plan import Plan, Rows, Saved, digest
-from trainer.data import SPLITS, Dataset, Example
+from trainer.core import registry, saved_model
+from trainer.core.example import SPLITS, Dataset
+from trainer.core.kind import Encoder, Kind
+from trainer.core.plan import Plan, Rows, Saved
 from trainer.errors import UserError, some
-from trainer.estimators import ESTIMATORS, balance
-from trainer.kinds.text import averaged, finetuning
-from trainer.kinds.text.label_sets import measure as label_sets
-from trainer.measure.metrics import pick_language_metric, pick_metric
-from trainer.measure.predictions import Predictions
+from trainer.estimators import balance
+from trainer.models import finetuning
 from trainer.models.catalogue import Base
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
-from trainer.targets import target as targets
-from trainer.targets.target import Labels
+from trainer.targets.target import Answers, Target
 
 EARLY_STOPPING_PATIENCE = 10  # evaluations without improvement, for models with short epochs
 IMBALANCE = 5  # ratio of the largest to the smallest class from which auto weights the classes
@@ -34,7 +31,7 @@ class Prepared:
     """The plan, and the encoder that the driver needs to write the results."""
 
     plan: Plan
-    encoder: tasks.Encoder
+    encoder: Encoder
 
 
 @dataclass
@@ -68,45 +65,35 @@ def make(spec: Spec, settings: Settings, data: Dataset, wanted: Wanted, events: 
 
     ``on_gpu`` says that the workers have GPUs.
     """
-    base = wanted.network or Base(wanted.estimators[0], data.kind)
-    _report_base_model(settings, base, wanted, data.kind, events)
-    if wanted.network and base.fresh and KINDS[data.kind].epochs:
-        _more_epochs(settings, data.kind, events)
-    train = [e.target for e in data.splits["train"]]
-    target = targets.of(data.task, data.labels, train)
-    if isinstance(target, Labels):
-        target = replace(target, separator=data.separator)
-    encoder: tasks.Encoder = NoEncoder({}, {})
+    kind = data.kind
+    base = wanted.network or Base(wanted.estimators[0], kind.name)
+    _report_base_model(settings, base, wanted, kind, events)
+    if wanted.network and base.fresh and kind.epochs:
+        _more_epochs(settings, kind, events)
+    target = kind.target(data)
+    encoder: Encoder = NoEncoder({}, {})
     splits = {}
-    if wanted.network or data.kind != "text":
-        encoder = tasks.of(data.kind).encoder(spec, settings, data, base, events)
+    if wanted.network or kind.encodes_always:
+        encoder = kind.encoder(spec, settings, data, base, events)
         splits = {n: encoder.encode(data.splits[n], target.encode([e.target for e in data.splits[n]]), n, training=n == "train") for n in SPLITS}
-        if data.kind == "language":
-            from trainer.kinds.language import advice, encoding
-
-            advice.check(encoding.of(encoder), data, base, events)
+        kind.advise(encoder, data, base, events)
         _check_lengths(settings, data, encoder, events)
-        if not (data.kind == "language" and base.folder is None):  # whose rows are blocks of all examples together
+        if kind.rows_are_examples(base):
             _note_dropped(data, splits["train"])
-    if data.kind == "language":
-        metric, why = pick_language_metric(settings.metric)
-    elif isinstance(target, Labels):
-        metric, why = label_sets.pick_metric(settings.metric)
-    else:
-        metric, why = pick_metric(settings.metric, data.counts() if data.labels else None)
+    metric, why = target.choose_metric(settings.metric, data)
     if settings.metric == "auto":
         settings.choose("metric", metric)
     events.decision("metric", metric, why)
-    weights = _class_weights(settings, data, wanted, events)
+    weights = _class_weights(settings, data, wanted, target, events)
     if wanted.network:
         place = finetuning.Place(spec.folder, on_gpu)
-        finetuning.choose_epochs(settings, base, splits["train"], place, lambda s: digest(s, data.split_sha256, base, encoder.shape), events)
+        kind.choose_epochs(settings, base, splits["train"], place, lambda s: digest(s, data.split_sha256, base, encoder.shape), events)
     plan = Plan(
         run=spec.run,
         attempt=spec.attempt,
         folder=str(spec.folder),
         work=str(spec.work),
-        kind=data.kind,
+        kind=kind,
         task=data.task,
         target=target,
         base=base,
@@ -117,18 +104,9 @@ def make(spec: Spec, settings: Settings, data: Dataset, wanted: Wanted, events: 
         settings=settings,
         digest=digest(settings, data.split_sha256, base, encoder.shape),
         champion=champion(spec, data, target),
-        asks=_asks(encoder, data, settings),
+        details=kind.details(encoder, data, settings),
     )
     return Prepared(plan, encoder)
-
-
-def _asks(encoder, data: Dataset, settings: Settings):
-    """What a language model is asked before and after its training; None for other models."""
-    if data.kind != "language":
-        return None
-    from trainer.kinds.language import network as language
-
-    return language.asks(encoder, data, settings)
 
 
 def describe(prepared: Prepared, data: Dataset, test: dict) -> dict:
@@ -138,9 +116,9 @@ def describe(prepared: Prepared, data: Dataset, test: dict) -> dict:
         "schema": 1,
         "run": plan.run,
         "task": plan.task,
-        "kind": plan.kind,
+        "kind": plan.kind.name,
         "base": plan.base.name,
-        "target": targets.described(plan.target),
+        "target": plan.target.described(),
         "encoder": prepared.encoder.described()["encoder"],
         "columns": list(data.columns),
         "types": data.types,
@@ -158,19 +136,17 @@ def champion(spec: Spec, data: Dataset, target) -> Saved | None:
     try:
         saved_model.check(folder)
         described = files.read_json(folder / saved_model.DESCRIPTION)
-        theirs = targets.restored(described["target"])
+        kind, theirs = registry.of(described["kind"]), registry.restored(described["target"])
         why = _incomparable(described, data, theirs, target)
         if why:
-            return Saved(folder, described["kind"], theirs, None, why)
-        examples = data.splits["test"]
-        if data.kind == "table":
-            examples = _in_order(data, described["columns"])
-        if described["base"] in ESTIMATORS:
-            return Saved(folder, described["kind"], theirs, None)
-        averaged.load(folder)
-        encoder = tasks.of(data.kind).load_encoder(spec, folder, described["encoder"])
+            return Saved(folder, kind, theirs, None, why)
+        examples = kind.as_read_by(described, data)
+        if described["base"] in registry.estimators():
+            return Saved(folder, kind, theirs, None)
+        kind.load_beside(folder)
+        encoder = kind.load_encoder(spec, folder, described["encoder"])
         rows = encoder.encode(examples, theirs.encode([e.target for e in examples]), "champion")
-        return Saved(folder, described["kind"], theirs, rows)
+        return Saved(folder, kind, theirs, rows)
     except (OSError, ValueError, KeyError, TypeError) as e:
         return Saved(folder, data.kind, target, None, f"its files cannot be read ({type(e).__name__})")
 
@@ -182,30 +158,24 @@ def _incomparable(described: dict, data: Dataset, theirs, target) -> str:
         return "it predicts different classes"
     if not data.splits["test"]:
         return "there are no test rows"
-    if data.kind == "table" and set(described["columns"]) - set(data.columns):
+    if data.kind.lacks(described, data):
         return "it reads columns that the data no longer has"
     return ""
 
 
-def _in_order(data: Dataset, columns: list[str]) -> list[Example]:
-    """The test rows with the cells that a champion reads."""
-    places = [data.columns.index(c) for c in columns]
-    return [replace(e, content=tuple(e.content[p] for p in places)) for e in data.splits["test"]]
-
-
-def champions_answers(saved: Saved, data: Dataset) -> Predictions | None:
+def champions_answers(saved: Saved, data: Dataset) -> Answers | None:
     """The predictions of a champion that is an estimator on the test rows; None for a network, or if it cannot be compared."""
     if saved is None or saved.rows is not None or saved.why:
         return None
     described = files.read_json(saved.folder / saved_model.DESCRIPTION)
     estimator = estimators.of(described["base"]).load(saved.folder)
-    return candidates.answered(estimator, _in_order(data, described["columns"]) if data.kind == "table" else data.splits["test"], saved.target)
+    return candidates.answered(estimator, saved.kind.as_read_by(described, data), saved.target)
 
 
-def _more_epochs(settings: Settings, kind: str, events: Events) -> None:
+def _more_epochs(settings: Settings, kind: Kind, events: Events) -> None:
     """Small models of tables and images have short epochs and need more of them."""
     if settings.is_open("epochs"):
-        settings.choose("epochs", KINDS[kind].epochs)
+        settings.choose("epochs", kind.epochs)
         events.decision(
             "epochs",
             settings.epochs,
@@ -215,51 +185,46 @@ def _more_epochs(settings: Settings, kind: str, events: Events) -> None:
         settings.choose("early_stopping_patience", EARLY_STOPPING_PATIENCE)
 
 
-def _report_base_model(settings: Settings, base: Base, wanted: Wanted, kind: str, events: Events) -> None:
+def _report_base_model(settings: Settings, base: Base, wanted: Wanted, kind: Kind, events: Events) -> None:
     if wanted.network is None and len(wanted.estimators) > 1:
-        titles = some(f"{n} ({ESTIMATORS[n].title})" for n in wanted.estimators)
+        titles = some(f"{n} ({registry.estimators()[n].title})" for n in wanted.estimators)
         events.decision("candidates", list(wanted.estimators), f"Trained are {titles}; the one with the smallest loss on held-out rows is delivered.")
         return
     if beside := [n for n in wanted.estimators if n != base.name]:
-        titles = some(f"{n} ({ESTIMATORS[n].title})" for n in beside)
+        titles = some(f"{n} ({registry.estimators()[n].title})" for n in beside)
         why = "for comparison" if wanted.named else "the model with the smallest loss on the validation rows is delivered"
         events.decision("candidates", beside, f"Beside {base.name}, {titles} {'are' if len(beside) > 1 else 'is'} trained: {why}.")
     if wanted.network is None:
-        how = "as requested" if wanted.named else f"the default for {kind} data"
-        events.decision("model", base.name, f"The model {base.name} ({ESTIMATORS[base.name].title}) is trained, {how}.")
+        how = "as requested" if wanted.named else f"the default for {kind.name} data"
+        events.decision("model", base.name, f"The model {base.name} ({registry.estimators()[base.name].title}) is trained, {how}.")
     elif base.folder is not None and not base.fresh:
         how = "as requested" if settings.model == base.name else "the default for this data" if base.preferred else "the smallest one that fits"
         events.decision("model", base.name, f"The installed model {base.name} is used, {how}.")
-    elif kind == "table":
-        events.decision("model", base.name, "A small neural network (mlp) is trained on the columns.")
     else:
-        events.decision("model", base.name, f"A {base.name} model is trained from random weights.")
-        if settings.model == "auto" and kind != "language":  # whose encoder says how large the model is
+        events.decision("model", base.name, kind.from_random_weights.format(model=base.name))
+        if settings.model == "auto" and kind.gains_by_installed_models:
             events.warning(
                 "from_scratch",
-                f"No base model for {kind} data is installed, so a small model ({base.name}) is trained from scratch on this data alone; "
+                f"No base model for {kind.name} data is installed, so a small model ({base.name}) is trained from scratch on this data alone; "
                 "an installed pretrained model would probably perform better.",
             )
     if settings.model != base.name:
         settings.choose("model", base.name)
 
 
-def _check_lengths(settings: Settings, data: Dataset, encoder: tasks.Encoder, events: Events) -> None:
+def _check_lengths(settings: Settings, data: Dataset, encoder: Encoder, events: Events) -> None:
     """Report how many texts are truncated."""
     share = encoder.described()["data"].get("truncated_share")
     if share is None:
         return
     length = encoder.described()["model"]["max_length"]
-    longer = f"{100 * share:.1f} % of the texts are" if share else "No text is"
-    text = f"{longer} longer than the {length} tokens that the model reads."
-    if data.kind == "language":
-        text, longer = text.replace("texts", "examples").replace("No text", "No example"), "Increase max_length."
-    else:
-        longer = "Increase max_length, or set long_text to sliding_window."
+    things = data.kind.things
+    subject = f"{100 * share:.1f} % of the {things} are" if share else f"No {things.removesuffix('s')} is"
+    text = f"{subject} longer than the {length} tokens that the model reads."
     warn = share > CUT_SHARE and settings.long_text != "sliding_window"
     data.checks.append({"code": "truncation", "level": "warning" if warn else "ok", "text": text})
     if warn:
-        events.warning("truncation", f"{text} {longer}")
+        events.warning("truncation", f"{text} {data.kind.advice_for_long}")
 
 
 def _note_dropped(data: Dataset, train: Rows) -> None:
@@ -276,14 +241,11 @@ def _note_dropped(data: Dataset, train: Rows) -> None:
         )
 
 
-def _class_weights(settings: Settings, data: Dataset, wanted: Wanted, events: Events) -> tuple[float, ...] | None:
+def _class_weights(settings: Settings, data: Dataset, wanted: Wanted, target: Target, events: Events) -> tuple[float, ...] | None:
     """The weights of the classes in the loss of a network; None for no weights."""
-    if data.separator and settings.class_weights == "auto":
+    if data.labels and not target.weighs_classes and settings.class_weights == "auto":
         settings.choose("class_weights", "none")
     if not data.labels or data.separator or settings.class_weights == "none":
-        return None
-    if data.kind == "tokens" and settings.class_weights == "auto":  # most words are outside of entities, which weights would hide
-        settings.choose("class_weights", "none")
         return None
     counts = numpy.asarray(list(data.counts().values()), dtype=numpy.float64)
     uneven = counts.max() > IMBALANCE * counts.min()

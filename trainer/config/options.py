@@ -1,8 +1,9 @@
 """Every option of a run: its default, its limits, and what it means."""
 
-from dataclasses import dataclass
+import functools
+from dataclasses import dataclass, replace
 
-from trainer.config.kinds import TASKS
+from trainer.core import registry
 
 LINK_METRICS = ("mrr", "hits_at_1", "hits_at_10", "hits_at_100", "auc", "average_precision")  # of the prediction of edges
 
@@ -66,7 +67,7 @@ def _truth(value) -> bool:
 
 # fmt: off
 _TRAINING = (
-    Option("task", "auto", choices=("auto", *TASKS), help="What to train; auto detects it from the data"),
+    Option("task", "auto", choices=("auto",), help="What to train; auto detects it from the data"),
     Option("model", "auto",
            help="words, trees, linear, perceptron, an installed model, or bert-tiny, small-cnn, mlp or sage with random weights; "
            "auto trains what fits and delivers the best"),
@@ -221,10 +222,13 @@ _SHARED_WITH_PREDICTION = (
 ).split()
 
 
+@functools.cache
 def options(kind: str) -> dict[str, Option]:
     """The options of a spec of this kind (train, predict or script) by name."""
     if kind == "train":
-        return {o.name: o for o in _TRAINING}
+        tasks = replace(_TRAINING[0], choices=(*_TRAINING[0].choices, *registry.tasks()))
+        of_kinds = (option for one in registry.kinds().values() for option in one.options)
+        return {o.name: o for o in (tasks, *_TRAINING[1:], *of_kinds)}
     if kind == "script":
         return {o.name: o for o in (*_SCRIPT, *(o for o in _TRAINING if o.name in _SHARED_WITH_SCRIPTS))}
     return {o.name: o for o in (*_PREDICTION, *(o for o in _TRAINING if o.name in _SHARED_WITH_PREDICTION))}

@@ -2,10 +2,12 @@
 
 import collections
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from trainer.data.columns.values import Style
-from trainer.kinds.text.label_sets import forms as label_forms
+if TYPE_CHECKING:
+    from trainer.core.kind import Kind
+    from trainer.data.columns.values import Style
+
 
 SPLITS = ("train", "validation", "test")
 
@@ -37,14 +39,14 @@ class Dataset:
     """
 
     task: str
-    kind: str  # text, image, table or tokens
+    kind: "Kind"
     splits: dict[str, list[Example]]
     files: list[str]
     columns: tuple[str, ...]
     label_column: str
     labels: tuple[str, ...] = ()  # in natural order; none for regression
     types: dict[str, str] = field(default_factory=dict)
-    styles: dict[str, Style] = field(default_factory=dict)  # how the columns of numbers are written, and the label of a regression
+    styles: dict[str, "Style"] = field(default_factory=dict)  # how the columns of numbers are written, and the label of a regression
     dropped: list[tuple[str, int]] = field(default_factory=list)  # reason, rows
     checks: list[dict] = field(default_factory=list)
     split_sha256: str = ""
@@ -52,9 +54,5 @@ class Dataset:
 
     def counts(self) -> dict[str, int]:
         """Label to number of training rows (of words, for tags), in the order of the label map."""
-        targets = (e.target for e in self.splits["train"])
-        if self.separator:
-            several = collections.Counter(label for t in targets for label in label_forms.parts(t, self.separator))
-            return {label: several[label] for label in self.labels}
-        counted = collections.Counter(t for target in targets for t in target.split(" ")) if self.kind == "tokens" else collections.Counter(targets)
+        counted = collections.Counter(label for e in self.splits["train"] for label in self.kind.labels_of(e.target, self.separator))
         return {label: counted[label] for label in self.labels}

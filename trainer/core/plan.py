@@ -1,20 +1,19 @@
 """The plan: everything that the workers need to know. The driver makes it from the data and the settings."""
 
-import hashlib
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy
 
-from trainer.config.options import options
-from trainer.config.settings import Settings
-from trainer.kinds.language.samples import Asks
-from trainer.models.catalogue import Base
-from trainer.search.trials import Search
-from trainer.targets.target import Target
+if TYPE_CHECKING:
+    from trainer.config.settings import Settings
+    from trainer.core.kind import Kind
+    from trainer.models.catalogue import Base
+    from trainer.search.trials import Search
+    from trainer.targets.target import Target
 
+IGNORED = -100  # in ``labels`` of the inputs of a model: a place that is not learnt
 CHECKPOINTS, INDEX = "checkpoints", "index.json"  # the folder of checkpoints in the run folder, and the index in it
 
 FIRST_TRIAL = "trial-00"  # in the folder of checkpoints, during a search
@@ -100,12 +99,12 @@ class Saved:
     """A saved model and the rows to evaluate it on, encoded by its own encoder. ``why`` says why it cannot be evaluated."""
 
     folder: Path
-    kind: str
-    target: Target
+    kind: "Kind"
+    target: "Target"
     rows: Rows | None
     why: str = ""
     base: Path | None = None  # of an adapter: the folder of the model that it belongs to
-    asks: Asks | None = None  # how a language model answers the rows, which are prompts
+    details: Any = None  # what the kind itself needs to answer the rows
 
 
 @dataclass(frozen=True)
@@ -121,42 +120,16 @@ class Plan:
     attempt: int
     folder: str
     work: str
-    kind: str
+    kind: "Kind"
     task: str
-    target: Target
-    base: Base
+    target: "Target"
+    base: "Base"
     shape: dict
     splits: dict[str, Rows]
     weights: tuple[float, ...] | None
     metric: str
-    settings: Settings
+    settings: "Settings"
     digest: str
     champion: Saved | None = field(default=None)
-    asks: Asks | None = None  # of a language model
-    search: Search | None = field(default=None)
-
-
-# Options that change neither the weights nor the choice of the best ones.
-_NEUTRAL = {
-    "run_name", "num_workers", "use_gpu", "max_minutes", "dry_run", "config_file", "more_options", "keep_checkpoints", "cpus_per_worker",
-    "register_as", "make_champion", "upload", "compile", "trials", "minutes", "space", "merge", "sample_prompts", "max_new_tokens",
-    "predict_top_k",
-}  # fmt: skip
-# Options that are newer than v0.1.0. Where they have their default, a training is the one that v0.1.0 began.
-_NEWER = {
-    "finetuning", "lora_rank", "lora_alpha", "experts", "router_loss", "vocab_size", "stop_after",
-    "edges_file", "nodes_file", "source_column", "target_column", "weight_column", "time_column", "directed", "bipartite", "layers", "hidden",
-    "aggregation", "fanout", "decoder", "negatives", "eval_negatives", "edges_per_epoch", "text_encoder", "label_from",
-}  # fmt: skip
-_FORMAT = 3  # of the checkpoints
-
-
-def digest(settings: Settings, split_sha256: str, base: Base, shape: dict) -> str:
-    """The sha256 of everything that decides the result of a training, except the program itself."""
-    defaults = {name: option.default for name, option in options("train").items()}
-    used = {
-        s["name"]: s["value"] for s in settings.listed()
-        if s["name"] not in _NEUTRAL and not (s["name"] in _NEWER and s["value"] == defaults[s["name"]])
-    }  # fmt: skip
-    text = json.dumps([_FORMAT, used, split_sha256, base.name, base.size, shape], sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()
+    details: Any = None  # what the kind itself needs in the workers
+    search: "Search | None" = field(default=None)

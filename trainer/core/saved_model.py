@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-import numpy
 from safetensors import SafetensorError, safe_open
 
-from trainer.config.kinds import KINDS
+from trainer.core import registry
 from trainer.data.columns.values import Style
 from trainer.run_folder import files
 
@@ -25,10 +24,9 @@ def description(folder: Path) -> dict:
     model of an earlier run."""
     check(folder)
     described = files.read_json(folder / DESCRIPTION)
-    if described["schema"] != 1 or described["kind"] not in KINDS or _REQUIRED - described.keys():
+    if described["schema"] != 1 or described["kind"] not in registry.kinds() or _REQUIRED - described.keys():
         raise ValueError("its description is incomplete")
-    if described["kind"] == "graph" and not isinstance(described["graph"], dict):
-        raise ValueError("its graph is not described")
+    registry.of(described["kind"]).check_description(described)
     if not isinstance(described["types"], dict) or not all(isinstance(c, str) for c in described["columns"]):
         raise ValueError("its columns are not described")
     return described
@@ -60,11 +58,6 @@ def check(folder: Path) -> None:
     config = folder / "adapter_config.json" if (folder / "adapter_config.json").is_file() and not (folder / "config.json").is_file() else None
     if asked := _package_key(files.read_json(config or folder / "config.json")):
         raise ValueError(f"its config.json has {asked}")
-
-
-def fits(outputs: numpy.ndarray, classes: int) -> bool:
-    """Whether the outputs of a model have the form for ``classes``, or for numbers if that is 0, and are finite."""
-    return outputs.shape[1:] == ((classes,) if classes else ()) and bool(numpy.isfinite(outputs).all())
 
 
 def _package_key(config) -> str:

@@ -26,6 +26,9 @@ class Ignored:
     def add(self, name: str, reason: object) -> None:
         self._reasons.setdefault(name, str(reason))
 
+    def items(self) -> list[tuple[str, str]]:
+        return list(self._reasons.items())
+
     def names(self) -> list[str]:
         return list(self._reasons)
 
@@ -39,6 +42,9 @@ class Ignored:
         return "; ".join([f"{some(names_of, 3)} ({reason})" for reason, names_of in by_reason.items()][:6])
 
 
+_LISTS = ("tables", "texts", "images", "documents", "tokens", "graphs")
+
+
 @dataclass
 class Sources:
     """The files by kind, in natural order. A .txt file is among the tables and the texts: its content decides."""
@@ -50,6 +56,14 @@ class Sources:
     tokens: list[Input] = field(default_factory=list)  # files of tokens, and what describes them
     graphs: list[Input] = field(default_factory=list)  # in formats of graphs; edges in tables are among the tables
     ignored: Ignored = field(default_factory=Ignored)
+
+    def without(self, taken: frozenset[str]) -> "Sources":
+        """A copy without the files of these names; what is ignored in the copy is not ignored here."""
+        ignored = Ignored()
+        for name, reason in self.ignored.items():
+            ignored.add(name, reason)
+        lists = {name: [i for i in getattr(self, name) if i.name not in taken] for name in _LISTS}
+        return Sources(**lists, ignored=ignored)
 
     def sums(self) -> dict[Path, str]:
         """The sha256 sums that are known of the images."""

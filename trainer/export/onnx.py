@@ -7,11 +7,9 @@ from pathlib import Path
 
 import numpy
 
+from trainer.core.kind import Kind
 from trainer.core.saved_model import LOGITS, ONNX
-from trainer.targets import target as targets
-from trainer.targets.target import Classes
 
-KINDS = ("text", "image", "table", "tokens")  # whose networks have this form
 COMPARED = 32  # test rows on which it is compared with the delivered model
 CLOSE = 1e-4  # the largest difference of probabilities; of numbers, in standard deviations of the target
 MOST_BYTES = 1_800_000_000  # of weights: the format ends at 2 GB
@@ -23,7 +21,7 @@ def sample(rows) -> dict[str, numpy.ndarray]:
     return rows.features.batch(numpy.arange(min(COMPARED, len(rows))))
 
 
-def convert(folder: Path, kind: str, target, inputs: dict[str, numpy.ndarray]) -> str:
+def convert(folder: Path, kind: Kind, target, inputs: dict[str, numpy.ndarray]) -> str:
     """Write model.onnx beside the weights in ``folder``. Returns why it was left out, as the end of a sentence; empty where it was not.
 
     It is compared with the model on ``inputs``, and on the first row of them alone.
@@ -46,15 +44,13 @@ def convert(folder: Path, kind: str, target, inputs: dict[str, numpy.ndarray]) -
     return why
 
 
-def _difference(folder: Path, file: Path, kind: str, target, inputs: dict[str, numpy.ndarray]) -> float:
+def _difference(folder: Path, file: Path, kind: Kind, target, inputs: dict[str, numpy.ndarray]) -> float:
     """Write the file, and return the largest difference of its answers from those of the model."""
     import onnxruntime
     import torch
 
-    from trainer import tasks
-
-    model = tasks.of(kind).load(folder).eval()
-    _write(model, file, inputs, kind == "tokens")
+    model = kind.load(folder).eval()
+    _write(model, file, inputs, kind.answers_places)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4
@@ -106,4 +102,4 @@ def _plain(model, names: list[str]):
 def _answers(logits: numpy.ndarray, target) -> numpy.ndarray:
     if logits.ndim > 2:
         logits = logits.reshape(-1, logits.shape[-1])
-    return targets.probabilities(logits) if isinstance(target, Classes) else logits / target.std
+    return target.comparable(logits)

@@ -13,7 +13,8 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from trainer.config.kinds import SHAPES
+from trainer.core import registry
+from trainer.core.kind import Kind
 from trainer.errors import UserError, some
 from trainer.models import model_types
 from trainer.run_folder import files
@@ -24,7 +25,6 @@ _DESCRIPTION, _DESCRIPTION_BYTES = "model.json", 16 << 20
 SMALL_BYTES = 40_000_000
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}/[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}")  # a file system refuses longer names
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
-_READS = {"tokens": model_types.TEXT}  # kinds of data that start from models of another kind
 _PICKLES = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
 
 
@@ -80,24 +80,24 @@ def _described(name: str, folder: Path) -> Base:
     )  # fmt: skip
 
 
-def choose(models: Path, wanted: str, kind: str, start_from: str = "pretrained") -> Base:
+def choose(models: Path, wanted: str, kind: Kind, start_from: str = "pretrained") -> Base:
     """The base for ``kind`` of data. Raises UserError.
 
     auto uses the installed model that fits and is marked as the default, else the smallest that fits, else the built-in model.
     """
-    there = [b for b in installed(models) if b.kind == _READS.get(kind, kind)]
+    there = [b for b in installed(models) if b.kind == kind.starts_from]
     if wanted in ("", AUTO):
-        base = there[0] if there and start_from == "pretrained" else Base(SHAPES[kind], kind)
-    elif wanted in SHAPES.values():
-        if SHAPES[kind] != wanted:
+        base = there[0] if there and start_from == "pretrained" else Base(kind.shape, kind.name)
+    elif wanted in registry.built_in():
+        if kind.shape != wanted:
             raise _unfit(wanted, kind, there)
-        base = Base(wanted, kind)
+        base = Base(wanted, kind.name)
     else:
         base = _named(models, wanted, kind, there)
     return replace(base, fresh=True) if start_from == "scratch" else base
 
 
-def _named(models: Path, wanted: str, kind: str, there: list[Base]) -> Base:
+def _named(models: Path, wanted: str, kind: Kind, there: list[Base]) -> Base:
     if base := next((b for b in there if b.name == wanted), None):
         return base
     if other := next((b for b in installed(models) if b.name == wanted), None):
@@ -126,19 +126,19 @@ def _named(models: Path, wanted: str, kind: str, there: list[Base]) -> Base:
     )
 
 
-def unfit(models: Path, wanted: str, kind: str) -> UserError:
+def unfit(models: Path, wanted: str, kind: Kind) -> UserError:
     """That ``wanted`` does not read ``kind`` of data."""
-    return _unfit(wanted, kind, [b for b in installed(models) if b.kind == kind])
+    return _unfit(wanted, kind, [b for b in installed(models) if b.kind == kind.name])
 
 
-def _unfit(wanted: str, kind: str, there: list[Base], its_kind: str = "") -> UserError:
-    fitting = some([SHAPES[kind], *(b.name for b in there)])
-    what, do = f"The model {wanted} does not read {kind} data.", "Set model to auto, or choose one that fits."
+def _unfit(wanted: str, kind: Kind, there: list[Base], its_kind: str = "") -> UserError:
+    fitting = some([kind.shape, *(b.name for b in there)])
+    what, do = f"The model {wanted} does not read {kind.name} data.", "Set model to auto, or choose one that fits."
     if its_kind == model_types.LANGUAGE:
         what, do = f"{wanted} is a language model; it does not classify.", "Choose a text model, or the task text-generation."
-    elif kind == model_types.LANGUAGE:
+    elif kind.starts_from == model_types.LANGUAGE:
         what, do = f"{wanted} does not continue texts.", "Choose a language model, or set model to auto."
-    return UserError("model_unfit", what, do, f"Models for {kind} data: {fitting}.")
+    return UserError("model_unfit", what, do, f"Models for {kind.name} data: {fitting}.")
 
 
 def _kind(folder: Path, described: dict) -> str:

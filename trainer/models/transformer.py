@@ -8,22 +8,9 @@ import torch
 
 from trainer.core.plan import Plan
 from trainer.errors import UserError
-from trainer.targets.target import Number, Tokens
+from trainer.targets.target import Target
 
 _LOCAL = {"local_files_only": True, "trust_remote_code": False}
-
-
-def head(plan: Plan) -> dict:
-    """The entries of a model's configuration that define its head."""
-    if isinstance(plan.target, Tokens):
-        return {}
-    if isinstance(plan.target, Number):
-        return {"num_labels": 1, "problem_type": "regression"}
-    return {
-        "id2label": dict(enumerate(plan.target.labels)),
-        "label2id": {label: i for i, label in enumerate(plan.target.labels)},
-        "problem_type": "single_label_classification",
-    }
 
 
 def from_base(auto_class: str, plan: Plan, **options) -> torch.nn.Module:
@@ -36,7 +23,7 @@ def from_base(auto_class: str, plan: Plan, **options) -> torch.nn.Module:
     auto = getattr(transformers, auto_class)
     try:
         config = transformers.AutoConfig.from_pretrained(plan.base.folder, **_LOCAL)
-        for name, value in head(plan).items():
+        for name, value in plan.target.configuration().items():
             setattr(config, name, value)
         for name, value in options.items():
             if getattr(config, name, None) is None:
@@ -57,8 +44,7 @@ def from_base(auto_class: str, plan: Plan, **options) -> torch.nn.Module:
 
 def save(model: Any, plan: Plan, folder: Path) -> None:
     """Save weights (safetensors) and config.json. A saved regression model predicts in the unit of the data."""
-    if isinstance(plan.target, Number):
-        fold(model, plan.target)
+    fold(model, plan.target)
     model.save_pretrained(folder, safe_serialization=True)
 
 
@@ -74,13 +60,16 @@ def load(auto_class: str, folder: Path, like: torch.nn.Module | None) -> torch.n
 
 
 @torch.no_grad()
-def fold(model: torch.nn.Module, target: Number) -> None:
-    """Fold mean and standard deviation of the target into the last layer, so that the model predicts in the unit of the target."""
+def fold(model: torch.nn.Module, target: Target) -> None:
+    """Fold the rescaling of the target into the last layer, so that the model predicts in the unit of the target."""
+    if (rescaling := target.rescaling()) is None:
+        return
+    factor, summand = rescaling
     last = [m for m in model.modules() if isinstance(m, torch.nn.Linear) and m.out_features == 1][-1]
     if last.bias is None:
         last.bias = torch.nn.Parameter(torch.zeros(1, device=last.weight.device))
-    last.weight.mul_(target.std)
-    last.bias.mul_(target.std).add_(target.mean)
+    last.weight.mul_(factor)
+    last.bias.mul_(factor).add_(summand)
 
 
 def parameters(model: torch.nn.Module) -> int:

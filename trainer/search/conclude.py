@@ -8,12 +8,10 @@ from trainer.config.settings import Settings
 from trainer.core.plan import Plan
 from trainer.errors import count
 from trainer.launch.outcome import Searched
-from trainer.measure import metrics
 from trainer.prepare import Prepared
 from trainer.run_folder.events import Events
 from trainer.search import choice, setup
 from trainer.search.trials import WAITING
-from trainer.targets.target import Classes, Number
 
 POINTS = 100  # of a curve
 
@@ -47,10 +45,9 @@ def conclude(
         chosen = candidates.best(others, Wanted((), None), plan) if others else network
     best = searched.best if searched.default else network.outcome
     compared = best is not None and chosen.outcome is not best
-    scale = plan.target.std if isinstance(plan.target, Number) else 1.0
-    comparison = choice.compare(chosen.outcome.answers["validation"], best.answers["validation"], scale) if compared and best else None
+    comparison = choice.compare(plan.target, chosen.outcome.answers["validation"], best.answers["validation"]) if compared and best else None
     takes = best is not None and (comparison is None or comparison.better)
-    document = _document(settings, plan, network, chosen, best, comparison, scale)
+    document = _document(settings, plan, network, chosen, best, comparison)
     document |= {"chosen": searched.trial if takes else 0, "why": _why(searched, chosen, comparison, plan)}
     if chosen is not network and not takes:
         document["default_model"] = chosen.base.name
@@ -65,11 +62,10 @@ def conclude(
     return Conclusion(searched.settings, prepared, [*others, trial], trial, document)
 
 
-def _document(settings: Settings, plan: Plan, network: Candidate, chosen: Candidate, best, comparison, scale: float) -> dict:
+def _document(settings: Settings, plan: Plan, network: Candidate, chosen: Candidate, best, comparison) -> dict:
     """What the report shows of the trials and of the comparison."""
     searched = network.outcome.search
     assert searched is not None
-    classes = plan.target.outputs if isinstance(plan.target, Classes) else 0
     begun = {r["number"] for r in searched.table if r["state"] != WAITING}
     document: dict = {
         "trials": searched.table,
@@ -82,13 +78,13 @@ def _document(settings: Settings, plan: Plan, network: Candidate, chosen: Candid
     if searched.ended:
         document["ended"] = searched.ended
     if chosen.outcome is not best:
-        document["default_test"] = metrics.report(chosen.outcome.answers["test"], classes, settings.seed, scale)
+        document["default_test"] = plan.target.report(chosen.outcome.answers["test"], settings.seed)
     if best is not None:
-        document |= {"best": searched.trial, "best_test": metrics.report(best.answers["test"], classes, settings.seed, scale)}
+        document |= {"best": searched.trial, "best_test": plan.target.report(best.answers["test"], settings.seed)}
     if comparison is not None:
         document["comparison"] = comparison.as_json()
         if len(best.answers["test"]):
-            document["test_comparison"] = choice.compare(chosen.outcome.answers["test"], best.answers["test"], scale).as_json()
+            document["test_comparison"] = choice.compare(plan.target, chosen.outcome.answers["test"], best.answers["test"]).as_json()
     return document
 
 

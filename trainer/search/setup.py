@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from trainer import prepare
 from trainer.candidates import Wanted
-from trainer.config.kinds import LABEL_SETS, SHAPES
 from trainer.config.settings import CHOSEN, Settings
 from trainer.config.spec import Spec
-from trainer.data import Dataset
+from trainer.core.example import Dataset
+from trainer.core.kind import Kind
 from trainer.errors import UserError, count
 from trainer.models import catalogue
 from trainer.models.catalogue import Base
@@ -15,7 +15,6 @@ from trainer.prepare import Prepared
 from trainer.run_folder.events import Events
 from trainer.search import space as spaces
 from trainer.search.trials import Search, Trial
-from trainer.targets.target import Classes
 from trainer.train.rate import learning_rate
 
 TRIALS = 28  # if only the time of the search is limited
@@ -40,17 +39,17 @@ class Silent(Events):
         pass
 
 
-def with_network(wanted: Wanted, kind: str, task: str = "") -> Wanted:
+def with_network(wanted: Wanted, kind: Kind, task: str = "") -> Wanted:
     """``wanted`` with a network, because the settings of networks are searched: the built-in one where no other is to be trained."""
     if wanted.network is not None:
         return wanted
-    if wanted.named or task == LABEL_SETS:
+    if wanted.named or not kind.has_network(task):
         raise UserError(
             "search_model",
             f"The model {wanted.named or wanted.estimators[0]} has no settings to search.",
             "Set model to auto or to a network, or search.trials to 0.",
         )
-    return replace(wanted, network=Base(SHAPES[kind], kind), skipped=())
+    return replace(wanted, network=Base(kind.shape, kind.name), skipped=())
 
 
 def make(spec: Spec, settings: Settings, data: Dataset, prepared: Prepared, events: Events, on_gpu: bool) -> tuple[Prepared, dict[int, Prepared]]:
@@ -97,7 +96,7 @@ def _space(settings: Settings, prepared: Prepared) -> spaces.Space:
     if settings.space:
         return spaces.parse(settings.space)
     base = prepared.plan.base
-    return spaces.default(settings, learning_rate(base.fresh, base.size // _BYTES)[0], base.fresh, isinstance(prepared.plan.target, Classes))
+    return spaces.default(settings, learning_rate(base.fresh, base.size // _BYTES)[0], base.fresh, prepared.plan.target.smooths)
 
 
 def _other_models(spec: Spec, settings: Settings, data: Dataset, default: Prepared, events: Events, on_gpu: bool) -> list[Prepared]:
@@ -106,7 +105,7 @@ def _other_models(spec: Spec, settings: Settings, data: Dataset, default: Prepar
     if named is None and (settings.source("model") != CHOSEN or settings.space):
         return []
     used = default.plan.base.name
-    fitting = [b for b in catalogue.installed(spec.models) if b.kind == data.kind and b.name != used and (named is None or b.name in named)]
+    fitting = [b for b in catalogue.installed(spec.models) if b.kind == data.kind.name and b.name != used and (named is None or b.name in named)]
     found = []
     for base in fitting[:MAX_MODELS]:
         own = settings.changed({"model": base.name})

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 from trainer import gc_pause
-from trainer.config.kinds import KINDS
+from trainer.core import registry
 from trainer.standby import copies
 from trainer.warm import place, wire
 
@@ -36,7 +36,8 @@ DRIVER = (
 WORKER = (
     "torch", "torch.distributed", "safetensors.torch", "transformers", "tensorboardX", "trainer.launch.worker", "trainer.train.loop",
     "trainer.train.evaluate", "trainer.train.frozen", "trainer.train.shared_memory", "trainer.models.transformer", "trainer.kinds.graph.inference",
-    *(k.module for k in KINDS.values()), *(k.library for k in KINDS.values() if k.library),
+    *(f"{type(kind).__module__.rpartition('.')[0]}.network" for kind in registry.kinds().values()),
+    *(kind.library for kind in registry.kinds().values() if kind.library),
 )  # fmt: skip
 MODULES = {"": (*DRIVER, *WORKER), "driver": DRIVER, "worker": WORKER}  # by the role of the machine; any process of a run where it has none
 

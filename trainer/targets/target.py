@@ -1,204 +1,154 @@
-"""The target of a model: one of several classes, several labels, a number, the tokens of a text, or the edges of a graph."""
+"""The target of a model: what it answers, how that is encoded, learnt, measured and described.
+
+Everything that depends on the sort of answer is a method here, so no other module asks which sort it has. Methods with torch in their
+description run in workers; all others must not import it.
+"""
+
+from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy
 
-from trainer.config.kinds import LINKS
-from trainer.kinds.graph.links import LinkAnswers
-from trainer.kinds.language.likelihoods import Likelihoods
-from trainer.kinds.text.label_sets import forms
-from trainer.kinds.text.label_sets.measure import LabelSets
-from trainer.measure.predictions import MAX_CLASSES, Predictions
+if TYPE_CHECKING:
+    import torch
 
-NO_WORD = -2  # a place of a row where no word begins
+    from trainer.config.settings import Settings
+    from trainer.core.example import Dataset
+    from trainer.measure.metric import Metrics
+
+Scores = dict[str, float]  # the value of each metric, by its name
+Report = dict[str, dict]  # one split of metrics.json: the value, the interval and the number of rows of each metric, by its name
 
 
-@dataclass(frozen=True)
-class Classes:
-    """The label map: the position of a label is the model's output for it."""
+Tensor = tuple[str, str, list[int]]  # name, data type and shape of a tensor of the Open Inference Protocol; -1 is any number of rows
 
-    labels: tuple[str, ...]
 
-    @property
-    def outputs(self) -> int:
-        return len(self.labels)
+class Answers(Protocol):
+    """The answers of a model beside what would be right, for a number of examples. Only the target that made them looks inside."""
+
+    def __len__(self) -> int: ...
+
+
+class Places(Protocol):
+    """Where the answers of rows are that have several each, such as a tag for each word."""
+
+    count: int  # answers of all rows
+
+    def of(self, rows: numpy.ndarray) -> numpy.ndarray:
+        """The numbers of the answers of ``rows``, row after row."""
+
+    def chosen(self, rows: numpy.ndarray, outputs: numpy.ndarray) -> numpy.ndarray:
+        """Of ``outputs`` (rows x places x width) those that are answers."""
+
+
+class Target(Protocol):
+    """One sort of answer, learnt from the training targets."""
+
+    key: ClassVar[str]  # of ``described`` that no other target has
+    metrics: ClassVar[Metrics]
+
+    # The answers as text and as numbers.
+    labels: tuple[str, ...]  # the classes, labels or tags; empty where there are none
+    outputs: int  # numbers of an answer, in the form that a model of this target gives it
 
     def encode(self, targets: list[str]) -> numpy.ndarray:
-        """Class numbers; -1 for a label that is not in the map."""
-        places = {label: i for i, label in enumerate(self.labels)}
-        return numpy.asarray([places.get(t, -1) for t in targets], dtype=numpy.int64)
+        """The targets of examples as numbers; a value that ``known`` is False for where nobody knows."""
+
+    def known(self, encoded: numpy.ndarray) -> numpy.ndarray:
+        """Whether each of the ``encoded`` targets can be compared with an answer (bool)."""
 
     def text(self, value) -> str:
-        return self.labels[int(value)]
+        """One predicted value as a person reads it."""
 
-    def answers(self, outputs: numpy.ndarray, wanted: numpy.ndarray) -> Predictions:
-        """The answers behind ``outputs`` (probabilities of all classes) for examples of which the classes ``wanted`` are right."""
-        every = numpy.arange(len(outputs))
-        predicted = outputs.argmax(axis=1)
-        kept = outputs if self.outputs <= MAX_CLASSES else None
-        return Predictions(wanted, predicted, outputs[every, predicted], outputs[every, wanted], kept)
+    def predicted(self, outputs: numpy.ndarray) -> numpy.ndarray:
+        """The value that ``outputs`` stand for, one for each example: see ``text``."""
 
+    def confidence(self, outputs: numpy.ndarray) -> numpy.ndarray | None:
+        """How likely each predicted value is; None where the outputs do not say so."""
 
-@dataclass(frozen=True)
-class Tags(Classes):
-    """A tag for each word of a text. Examples have the tags of all their words, with spaces between them; predictions are of words.
+    def answers(self, outputs: numpy.ndarray, truth: numpy.ndarray) -> Answers:
+        """The ``outputs`` beside the encoded ``truth``. Raises UserError for numbers that are not finite."""
 
-    The targets of encoded rows are one number for each place of a row: a tag, -1 where it is not known, or NO_WORD.
-    """
+    def overview(self, outputs: numpy.ndarray, settings: Settings) -> dict:
+        """What was predicted for all examples together: ``counts``, ``values`` and ``unsure`` of a prediction in result.json."""
 
-    def encode(self, targets: list[str]) -> numpy.ndarray:
-        """The tags of the words of all examples, one after the other; -1 for a tag that is not in the map."""
-        return super().encode([tag for text in targets for tag in text.split(" ")])
+    def tensors(self, outputs: numpy.ndarray) -> list[dict]:
+        """The ``outputs`` as tensors of the Open Inference Protocol, for single answers."""
 
-    def answers(self, outputs: numpy.ndarray, wanted: numpy.ndarray) -> Predictions:
-        """The answers behind ``outputs`` (words x tags). ``wanted`` are the tags of the words, or the targets of rows."""
-        return super().answers(outputs, wanted if wanted.ndim == 1 else wanted[wanted != NO_WORD])
+    def tensor_forms(self) -> list[Tensor]:
+        """The names, data types and shapes of ``tensors``."""
 
+    def described(self) -> dict:
+        """This target as JSON, for the description beside the weights."""
 
-@dataclass(frozen=True)
-class Labels:
-    """Several labels for each row. ``separator`` stands between them in the data. A model's outputs are the probability of each label,
-    and then of each whether it is predicted."""
+    @classmethod
+    def restored(cls, description: dict) -> Target:
+        """The target that ``described`` wrote. Raises KeyError, TypeError or ValueError for another description."""
 
-    labels: tuple[str, ...]
-    separator: str = ";"
+    # Measuring.
+    def summary(self, answers: Answers) -> Scores:
+        """Every metric that can be computed, for an evaluation during the training. Empty without rows."""
 
-    std = 1.0
+    def report(self, answers: Answers, seed: int) -> Report:
+        """Every metric with its 95 % interval; ``seed`` draws the resampled rows."""
 
-    @property
-    def outputs(self) -> int:
-        return 2 * len(self.labels)
+    def choose_metric(self, asked: str, data: Dataset) -> tuple[str, str]:
+        """The metric that chooses the best model, and the reason as a sentence. ``asked`` is auto or a name. Raises UserError if it does not fit."""
 
-    def encode(self, targets: list[str]) -> numpy.ndarray:
-        """1 for each label that a row has, else 0 (rows x labels); -1 throughout where nobody knows."""
-        places = {label: i for i, label in enumerate(self.labels)}
-        found = numpy.zeros((len(targets), len(self.labels)), numpy.int64)
-        for row, target in zip(found, targets, strict=True):
-            row[:] = 0 if target.strip() else -1
-            row[[places[p] for p in forms.parts(target, self.separator) if p in places]] = 1
-        return found
+    def losses(self, answers: Answers) -> numpy.ndarray:
+        """The loss of every example, by which two models are compared row by row."""
 
-    def text(self, value) -> str:
-        """The labels that are predicted: ``value`` has 1 for each."""
-        return forms.joined([self.labels[i] for i in numpy.flatnonzero(value)], self.separator)
+    def right(self, answers: Answers) -> int | None:
+        """How many examples are answered right; None where an answer is not simply right or wrong."""
 
-    def answers(self, outputs: numpy.ndarray, wanted: numpy.ndarray) -> LabelSets:
-        count = len(self.labels)
-        return LabelSets(wanted > 0, outputs[:, count:] > 0.5, outputs[:, :count].astype(numpy.float64))
+    def comparison_loss(self, answers: Answers, weights: numpy.ndarray | None, correction: numpy.ndarray | None) -> float:
+        """The loss by which candidates are compared. ``weights`` are those of the classes; ``correction`` are weights that this model alone
+        learnt with, which are taken back."""
 
+    def constant(self, train: numpy.ndarray, test: numpy.ndarray) -> tuple[Answers, str]:
+        """The answers of a model that does not look at the rows, from the encoded targets; and its name in a sentence."""
 
-@dataclass(frozen=True)
-class Number:
-    """A number. The model works in units of the training targets' standard deviation around their mean."""
+    # Learning, in workers.
+    width: int  # numbers of each example's outputs in an evaluation; 0 where it is one number
+    exact: bool  # whether outputs are kept in float64
+    evaluation_rows: int  # of an evaluation in memory at once
+    weighs_classes: bool  # whether rare classes may have a higher weight without being asked for
+    smooths: bool  # whether a search tries to smooth its labels
+    adds_pieces: bool  # whether the outputs of an example are the sums over its pieces, and not their mean
+    head: int  # numbers that the last layer of a network gives for each answer; 0 where the target does not decide it
 
-    mean: float
-    std: float
+    def weight(self, targets: numpy.ndarray, weights: numpy.ndarray | None) -> float:
+        """The total weight of rows with these targets. ``weights`` are those of the classes."""
 
-    outputs = 1
-    labels = ()
+    def loss(self, logits: torch.Tensor, targets: numpy.ndarray | torch.Tensor, weights: numpy.ndarray | None, smoothing: float) -> torch.Tensor:
+        """torch: the sum over the rows of their weighted losses. ``targets`` is a tensor where the inputs hold what is learnt."""
 
-    def encode(self, targets: list[str]) -> numpy.ndarray:
-        """The numbers in their own unit; NaN for a text that is not a number."""
-        return numpy.asarray([numpy.nan if (n := number(t)) is None else n for t in targets], dtype=numpy.float64)
+    def read(self, logits: torch.Tensor, learnt: torch.Tensor | None, folded: bool) -> numpy.ndarray:
+        """torch: the outputs behind ``logits``. ``learnt`` are targets that the inputs hold. A saved model (``folded``) answers in the unit
+        of the data."""
 
-    def text(self, value) -> str:
-        return f"{value:.6g}"
+    def places(self, targets: numpy.ndarray) -> Places | None:
+        """Where the answers of rows with these targets are; None where each row is one answer."""
 
-    def answers(self, outputs: numpy.ndarray, wanted: numpy.ndarray) -> Predictions:
-        return Predictions(wanted, outputs)
+    def of_logits(self, logits: numpy.ndarray) -> numpy.ndarray:
+        """The outputs behind the ``logits`` of a saved network, as ``read`` gives them, without torch."""
 
+    def comparable(self, logits: numpy.ndarray) -> numpy.ndarray:
+        """The outputs behind ``logits`` in a unit in which differences of 0.0001 are small."""
 
-@dataclass(frozen=True)
-class Tokens:
-    """The next token of a text. Of each row, the encoder counts the learnt tokens and the bytes that they stand for."""
+    def configuration(self) -> dict:
+        """The entries of a configuration of transformers that define the head of a model."""
 
-    labels = ()
-    std = 1.0  # nats are the unit of its loss
-    outputs = 3  # of each example: nats, learnt tokens, tokens that were the likeliest
-
-    def encode(self, targets: list[str]) -> numpy.ndarray:
-        """Room for the counts, which only the encoder knows."""
-        return numpy.zeros((len(targets), 2), dtype=numpy.int64)
-
-    def text(self, value) -> str:
-        """An answer, which is a text already."""
-        return str(value)
-
-    def answers(self, outputs: numpy.ndarray, wanted: numpy.ndarray) -> Likelihoods:
-        """How likely the learnt tokens of the examples are; ``wanted`` holds their number and their bytes."""
-        return Likelihoods(outputs[:, 0], outputs[:, 1], outputs[:, 2], wanted[:, 1])
+    def rescaling(self) -> tuple[float, float] | None:
+        """The factor and the summand that the last layer of a model gets when it is saved; None for none."""
 
 
-@dataclass(frozen=True)
-class Links:
-    """Whether two nodes are joined by an edge. Rows are edges, and have no targets: what they are told from is drawn."""
-
-    labels = ()
-    std = 1.0
-    outputs = 5  # of each measured edge: its score, that of another pair, its rank, its source, and how many candidates were ranked
-
-    def encode(self, targets: list[str]) -> numpy.ndarray:
-        return numpy.zeros(len(targets), dtype=numpy.int8)
-
-    def text(self, value) -> str:
-        return f"{value:.6g}"
-
-    def answers(self, outputs: numpy.ndarray, wanted) -> LinkAnswers:
-        """The answers behind the ``outputs`` of ``trainer.kinds.graph.rows.Edges``."""
-        positive, negative, ranks, sources, candidates = outputs.T
-        return LinkAnswers(positive, negative, ranks, sources.astype(numpy.int64), int(candidates[0]) if len(candidates) else 0)
-
-
-Target = Classes | Number | Tokens | Labels | Links
-
-
-def of(task: str, labels: tuple[str, ...], train: list[str]) -> Target:
-    """The target of ``task``, learnt from the training targets."""
-    if task == forms.TASK:
-        return Labels(tuple(labels))
-    if task == "token-classification":
-        return Tags(tuple(labels))
-    if task.endswith("classification"):
-        return Classes(tuple(labels))
-    if task.endswith("generation"):
-        return Tokens()
-    if task == LINKS:
-        return Links()
-    values = Number(0.0, 1.0).encode(train)
-    return Number(float(values.mean()), float(values.std()) or 1.0)
-
-
-def described(target: Target) -> dict:
-    """``target`` as JSON, for the description beside the weights."""
-    if isinstance(target, Tokens):
-        return {"tokens": True}
-    if isinstance(target, Links):
-        return {"links": True}
-    if isinstance(target, Labels):
-        return {"label_sets": list(target.labels), "separator": target.separator}
-    if isinstance(target, Tags):
-        return {"tags": list(target.labels)}
-    return {"labels": list(target.labels)} if isinstance(target, Classes) else {"mean": target.mean, "std": target.std}
-
-
-def restored(description: dict) -> Target:
-    if "tokens" in description:
-        return Tokens()
-    if "links" in description:
-        return Links()
-    if "label_sets" in description:
-        return Labels(tuple(description["label_sets"]), str(description["separator"]))
-    if "tags" in description:
-        return Tags(tuple(description["tags"]))
-    return Classes(tuple(description["labels"])) if "labels" in description else Number(description["mean"], description["std"])
-
-
-def probabilities(logits: numpy.ndarray) -> numpy.ndarray:
-    """The probabilities of all classes (rows x classes) behind the logits of a network."""
-    odds = numpy.exp(logits - logits.max(axis=1, keepdims=True))
-    return odds / odds.sum(axis=1, keepdims=True)
+def fits(target: Target, outputs: numpy.ndarray) -> bool:
+    """Whether the outputs of a model have the form of ``target`` and are finite."""
+    width = (target.outputs,) if target.labels else ()
+    return outputs.shape[1:] == width and bool(numpy.isfinite(outputs).all())
 
 
 def number(text: str) -> float | None:
@@ -208,3 +158,18 @@ def number(text: str) -> float | None:
     except ValueError:
         return None
     return value if math.isfinite(value) else None
+
+
+def labels_and_probabilities(predicted: list[str], odds: numpy.ndarray) -> list[dict]:
+    """The tensors of predicted labels and of the probability of every label (rows x labels)."""
+    odds = numpy.asarray(odds, numpy.float64)
+    return [
+        {"name": "label", "datatype": "BYTES", "shape": [len(predicted)], "data": predicted},
+        {"name": "probability", "datatype": "FP32", "shape": list(odds.shape), "data": [round(float(p), 7) for p in odds.ravel()]},
+    ]
+
+
+def probabilities(logits: numpy.ndarray) -> numpy.ndarray:
+    """The probabilities of all classes (rows x classes) behind the logits of a network."""
+    odds = numpy.exp(logits - logits.max(axis=1, keepdims=True))
+    return odds / odds.sum(axis=1, keepdims=True)

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from trainer.core.example import SPLITS, Example
-from trainer.data import audit, duplicates, leaks, subset
+from trainer.data import audit, duplicates, subset
 from trainer.data.checks import Checks
 from trainer.data.columns.features import CATEGORY, NUMBER
-from trainer.data.columns.roles import Roles
 from trainer.data.keys import Keys
+from trainer.kinds.rows import leaks
+from trainer.kinds.rows.roles import Roles
 from trainer.run_folder.events import Events
 
 QUICK = settings(max_examples=60, deadline=None, derandomize=True)

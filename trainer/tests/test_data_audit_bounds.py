@@ -6,9 +6,9 @@ from test_data_columns import seen_in
 from trainer.core.example import Example
 from trainer.data import audit, subset
 from trainer.data.checks import Checks
-from trainer.data.columns.roles import Roles
 from trainer.data.keys import Keys
 from trainer.data.sources import Ignored
+from trainer.kinds.rows.roles import Roles
 from trainer.run_folder.events import Events
 
 

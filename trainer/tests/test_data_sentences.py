@@ -10,11 +10,11 @@ from trainer.core.example import Example
 from trainer.data import folders, images
 from trainer.data.checks import Checks
 from trainer.data.columns import choices
-from trainer.data.columns.roles import Roles
 from trainer.data.formats.table import Table
 from trainer.data.images import Index
-from trainer.data.rows import LONGEST_LABEL, Rows
 from trainer.errors import UserError
+from trainer.kinds.rows.examples import LONGEST_LABEL, Rows
+from trainer.kinds.rows.roles import Roles
 from trainer.kinds.text import pairs
 from trainer.run_folder.events import Events
 

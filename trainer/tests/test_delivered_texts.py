@@ -10,8 +10,8 @@ import numpy
 import pytest
 from conftest import events_of
 
+from trainer.core.example import Example
 from trainer.core.saved_model import ONNX
-from trainer.data import Example
 from trainer.errors import UserError
 from trainer.export import onnx
 from trainer.kinds.language import lora, network as language, results as language_results, samples

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from PIL import Image
 
-from trainer.data import Example
+from trainer.core.example import Example
 from trainer.export import display, license
 
 

@@ -9,7 +9,7 @@ from safetensors import numpy as safetensors
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 
 from trainer import estimators
-from trainer.data import Dataset, Example
+from trainer.core.example import Dataset, Example
 from trainer.kinds.table import boosting, encoded, linear, perceptron, trees
 from trainer.kinds.table.boosting import Boosted
 from trainer.kinds.table.encoder import Encoder

@@ -9,7 +9,7 @@ from sklearn.metrics import log_loss, mean_squared_error
 
 from trainer import estimators
 from trainer.config import settings as options
-from trainer.data import Dataset, Example
+from trainer.core.example import Dataset, Example
 from trainer.estimators import balance, folds
 from trainer.kinds.table import boosting, columns, encoded, forest
 from trainer.kinds.table.columns import Columns

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 from small_datasets import png
 
-from trainer.data import Example
+from trainer.core.example import Example
 from trainer.export import display, examples, license, results, training_results
 from trainer.measure.predictions import Predictions
 from trainer.targets.target import Classes, Number

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from language_models import tokenizer
 
-from trainer.data import Dataset, Example
+from trainer.core.example import Dataset, Example
 from trainer.errors import UserError
 from trainer.kinds.language import advice, masks
 from trainer.models.catalogue import Base

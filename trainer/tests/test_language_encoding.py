@@ -6,7 +6,7 @@ import numpy
 import pytest
 from language_models import CHATML, NO_SYSTEM, tokenizer
 
-from trainer.data import Dataset, Example
+from trainer.core.example import Dataset, Example
 from trainer.kinds.language import encoding, masks
 from trainer.kinds.language.forms import Turn
 

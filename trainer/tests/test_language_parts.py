@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from safetensors import numpy as safetensors
 
-from trainer.data import Example
+from trainer.core.example import Example
+from trainer.core.plan import IGNORED
 from trainer.errors import UserError
 from trainer.kinds.language import bpe, documents, footprint, ngram, samples, sequences, simple, streams
 from trainer.kinds.language.footprint import Footprint
 from trainer.kinds.language.forms import Turn
-from trainer.kinds.language.sequences import IGNORED
 from trainer.kinds.language.shapes import Shape, restored
 from trainer.kinds.language.streams import FilePart, Stream, Windows
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 from sklearn.metrics import log_loss, mean_squared_error
 
-from trainer.kinds.language.sequences import IGNORED
+from trainer.core.plan import IGNORED
 from trainer.targets.target import NO_WORD, Classes, Links, Number, Tags, Tokens
 from trainer.train.objective import Objective
 

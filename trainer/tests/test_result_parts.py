@@ -13,7 +13,7 @@ from conftest import events_of
 
 from trainer import export
 from trainer.config import settings as options, spec as specs
-from trainer.data import Example
+from trainer.core.example import Example
 from trainer.errors import UserError
 from trainer.export import prediction_results, results, training_results
 from trainer.export.prediction_results import Answered

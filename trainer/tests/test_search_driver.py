@@ -12,7 +12,7 @@ from trainer import candidates, prepare
 from trainer.candidates import Candidate, Wanted
 from trainer.config.kinds import LABEL_SETS, SHAPES
 from trainer.config.settings import CHOSEN
-from trainer.data import Dataset
+from trainer.core.example import Dataset
 from trainer.errors import UserError
 from trainer.launch.outcome import Outcome, Searched
 from trainer.measure.predictions import Predictions

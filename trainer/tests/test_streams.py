@@ -7,7 +7,7 @@ import numpy
 import pytest
 from hypothesis import given, strategies as st
 
-from trainer.data import Example
+from trainer.core.example import Example
 from trainer.kinds.language import bpe, network as language, scratch, streams
 from trainer.kinds.language.streams import FilePart, Stream
 

@@ -9,7 +9,7 @@ from conftest import events_of
 from PIL import Image
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from trainer.data import Example
+from trainer.core.example import Example
 from trainer.errors import UserError
 from trainer.kinds.image import encoder as image
 from trainer.kinds.table import encoder as table

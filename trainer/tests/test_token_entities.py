@@ -6,7 +6,7 @@ import random
 import numpy
 import pytest
 
-from trainer.data import Example
+from trainer.core.example import Example
 from trainer.kinds.tokens import entities, memorised, words
 from trainer.measure.predictions import MAX_CLASSES
 

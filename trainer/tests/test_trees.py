@@ -10,7 +10,7 @@ from safetensors import SafetensorError, numpy as safetensors
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-from trainer.data import Dataset, Example
+from trainer.core.example import Dataset, Example
 from trainer.kinds.table import boosting, linear, perceptron, trees
 from trainer.targets import target as targets
 

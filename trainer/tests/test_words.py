@@ -7,7 +7,7 @@ import numpy
 import pytest
 from small_datasets import WORDS
 
-from trainer.data import Dataset, Example
+from trainer.core.example import Dataset, Example
 from trainer.estimators import folds
 from trainer.kinds.text import log_count_ratio, text_terms, words, words_fit
 from trainer.targets import target as targets

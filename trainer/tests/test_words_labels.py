@@ -7,7 +7,7 @@ import numpy
 import pytest
 from safetensors import numpy as safetensors
 
-from trainer.data import Dataset, Example
+from trainer.core.example import Dataset, Example
 from trainer.kinds.text import words_labels
 from trainer.kinds.text.words import BAG, CHARACTERS, RATIO
 from trainer.run_folder import files

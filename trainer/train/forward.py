@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy
 import torch
 
-from trainer.core.plan import Rows
-from trainer.kinds.language.sequences import IGNORED
+from trainer.core.plan import IGNORED, Rows
 from trainer.train import batches
 
 

@@ -8,8 +8,8 @@ import threading
 import time
 from pathlib import Path
 
-from trainer.kinds.graph.memory import available
 from trainer.launch.work import ENVIRONMENT
+from trainer.memory import available
 from trainer.warm import client, place
 
 NEEDED_BYTES = 2_000_000_000  # of free memory: a warm process has 0.6 GB of its own, and must not be what makes trainings fail

@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 
 from trainer.config.spec import Spec
-from trainer.core import saved_model
+from trainer.core import registry, saved_model
 from trainer.core.plan import Rows, Saved
 from trainer.errors import count
 from trainer.kinds.graph import links, store as stores
@@ -21,7 +21,6 @@ from trainer.kinds.graph.delivery.stored import Stored
 from trainer.kinds.graph.graph import LINKS, Graph
 from trainer.kinds.graph.links import LinkAnswers
 from trainer.kinds.graph.store import Store
-from trainer.targets import target as targets
 from trainer.targets.target import Target
 
 FOLDER = "champion"  # in the folder of this run's graph
@@ -129,21 +128,21 @@ def prepare(
     folder = spec.champion.folder
     try:
         described = saved_model.description(folder)
-        theirs, about = targets.restored(described["target"]), described["graph"]
+        theirs, about = registry.restored(described["target"]), described["graph"]
         if why := _incomparable(described, graph, theirs, target, seed, len(wanted)):
-            return Champion(Saved(folder, "graph", target, None, why))
+            return Champion(Saved(folder, registry.of("graph"), target, None, why))
         known, left = stored.load(folder / stored.NAME), int(about["left"])
         numbers = _numbers(known, graph, left)
         if missing := int((numbers < 0).sum()):
-            return Champion(Saved(folder, "graph", target, None, f"it does not know {count(missing, 'node')} of this data{_RULE}"))
+            return Champion(Saved(folder, registry.of("graph"), target, None, f"it does not know {count(missing, 'node')} of this data{_RULE}"))
         links_only = graph.task == LINKS
         scorers.check(folder, known, bool(about["network"]), None if links_only else len(theirs.labels))
         own = _store(store, known, numbers)
         tested = TestedEdges(folder, own, prefix, len(wanted)) if links_only else TestedNodes(folder, own, nodes, len(theirs.labels))
-        saved = Saved(folder, "graph", theirs, Rows(tested, wanted) if about["network"] else None)
+        saved = Saved(folder, registry.of("graph"), theirs, Rows(tested, wanted) if about["network"] else None)
         return Champion(saved, tested, wanted, float(about["threshold"]) if links_only else None)
     except (OSError, ValueError, KeyError, TypeError) as e:
-        return Champion(Saved(folder, "graph", target, None, f"its files cannot be read ({type(e).__name__})"))
+        return Champion(Saved(folder, registry.of("graph"), target, None, f"its files cannot be read ({type(e).__name__})"))
 
 
 def _incomparable(described: dict, graph: Graph, theirs: Target, target: Target, seed: int, tested: int) -> str:

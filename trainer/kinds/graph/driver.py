@@ -1,57 +1,39 @@
 """The training on a graph, from its files to the results. The network goes through the launchers and the loop of all trainings."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
-
 import numpy
 
 from trainer import candidates, export
 from trainer.config.settings import Settings
-from trainer.config.spec import Spec
-from trainer.core.plan import Plan
-from trainer.data.checks import Checks
-from trainer.errors import count
-from trainer.kinds.graph import features, prepare
+from trainer.core import registry
+from trainer.data.claims import Claim
+from trainer.errors import UserError, count
+from trainer.kinds.graph import encoded_texts, features, prepare, reading
 from trainer.kinds.graph.comparison import choice, compare, compare_nodes
 from trainer.kinds.graph.comparison.compare import ComparedModel
 from trainer.kinds.graph.comparison.neighbours import Neighbours
 from trainer.kinds.graph.delivery import results as graph_results
-from trainer.kinds.graph.graph import Graph
 from trainer.kinds.graph.network import TABLE
 from trainer.kinds.graph.prepare import Prepared
 from trainer.launch.outcome import Outcome
+from trainer.models import catalogue
 from trainer.models.catalogue import Base
 from trainer.run_folder import stop
-from trainer.run_folder.events import Events
-from trainer.targets.target import Classes, Number
+from trainer.search import space
+from trainer.training import Run
 
 
-class Workers(Protocol):
-    """The workers of the run, which are requested before the data is read."""
-
-    launcher: Any
-
-    def request(self, base: Base) -> None: ...
-
-
-@dataclass
-class Run:
-    """What a training is carried out with. ``workers`` has the launcher, ``train`` carries out a plan with it."""
-
-    spec: Spec
-    settings: Settings
-    events: Events
-    checks: Checks
-    workers: Workers
-    train: Callable[[Plan], Outcome]
-    began: float
-
-
-def carry_out(run: Run, graph: Graph) -> None:
-    """Train on ``graph``, choose what is delivered, and write the results. Raises UserError for what only the user can fix."""
-    base = candidates.choose(run.spec.models, run.settings, "graph", graph.task).network
-    run.workers.request(base)
+def carry_out(run: Run, claim: Claim) -> None:
+    """Read the graph, train on it, choose what is delivered, and write the results. Raises UserError for what only the user can fix."""
+    if space.is_wanted(run.settings):
+        raise UserError("graph_search", "A search for settings is not possible on a graph.", "Set trials to 0.")
+    if (base := encoded_texts.named(run.spec.models, run.settings.model)) is not None:  # it reads the texts of nodes; the network reads the graph
+        run.settings.choose("text_encoder", base.name)
+        run.settings.choose("model", catalogue.AUTO)
+    graph = reading.load(claim.reading, run.settings, run.checks, run.spec.work, run.spec)
+    stop.check(run.spec.folder)
+    kind = registry.of("graph")
+    base = candidates.choose(run.spec.models, run.settings, kind, graph.task).network
+    run.workers.request(base, kind)
     stop.check(run.spec.folder)
     asked = _asked(run.settings, base.name)  # before the settings that are open are chosen
     prepared = prepare.make(run.spec, run.settings, graph, run.workers.launcher.machine, run.checks)
@@ -59,7 +41,7 @@ def carry_out(run: Run, graph: Graph) -> None:
         trial = run.workers.launcher.estimate(prepared.plan)
         export.check(run.spec, run.settings, prepared.data, prepared, trial, run.events, run.began, graph_results.described(prepared))
         return
-    outcome = run.train(prepared.plan)
+    outcome = run.workers.train(prepared.plan)
     _deliver(run, prepared, base, outcome, asked)
 
 
@@ -101,7 +83,6 @@ def _simple(prepared: Prepared, network: ComparedModel, table: numpy.ndarray) ->
     store, plan = prepared.store, prepared.plan
     if prepared.links is not None:
         return compare.of_links(Neighbours(store.indptr, store.indices, store.x), table, prepared.measured, plan.settings.seed, plan.metric)
-    assert isinstance(plan.target, Classes | Number)
     splits = prepared.data.splits
     numbers = {name: numpy.asarray([e.content for e in rows], numpy.int64) for name, rows in splits.items()}
     truth = {name: plan.target.encode([e.target for e in rows]) for name, rows in splits.items()}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy
 
+from trainer.core import registry
 from trainer.errors import UserError
 from trainer.kinds.graph.reading_progress import ReadingProgress
 from trainer.models import catalogue
@@ -21,7 +22,7 @@ _TIMED_TOKENS = 512  # read before the others, to say how long all take
 
 def find(models: Path, name: str) -> Base:
     """The installed text model of this name. Raises UserError."""
-    base = catalogue.choose(models, name, "text")
+    base = catalogue.choose(models, name, registry.of("text"))
     if base.folder is None:
         raise UserError(
             "encoder_unfit", f"{base.name} is not an installed model.", "Set text_encoder to the name of an installed text model: owner/name."
@@ -59,8 +60,7 @@ def vectors(base: Base, texts: list[str], progress: ReadingProgress | None = Non
     """
     import torch  # seconds
 
-    from trainer.kinds.text import encoder as text
-    from trainer.models import mean_pooled, vocabulary
+    from trainer.models import mean_pooled, texts as text, vocabulary
 
     torch.set_num_threads(len(os.sched_getaffinity(0)))
     assert base.folder is not None

@@ -11,9 +11,18 @@ import numpy
 
 from trainer.errors import UserError
 from trainer.measure import intervals, rank_statistics
+from trainer.measure.metric import LOSS, Metric, table
 
-METRICS = ("mrr", "hits_at_1", "hits_at_10", "hits_at_100", "auc", "average_precision", "accuracy", "loss")
 HITS = (1, 10, 100)
+DESCRIBED = table(
+    Metric("mrr", "MRR"),
+    *(Metric(f"hits_at_{n}", f"Hits@{n}") for n in HITS),
+    Metric("auc", "AUC"),
+    Metric("average_precision", "average precision"),
+    Metric("accuracy", "accuracy"),
+    LOSS,
+)
+METRICS = tuple(DESCRIBED)
 _RESAMPLES = 200  # of the average precision, which sorts the scores
 
 

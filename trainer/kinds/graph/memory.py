@@ -1,15 +1,11 @@
 """How much memory the training on a graph needs, told before it starts."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
-from trainer.data.formats.memory import memory
-from trainer.errors import UserError, count
-from trainer.kinds.language.footprint import spelled
+from trainer.errors import UserError, count, gigabytes
 
 _WORKER = 900_000_000  # of a worker with torch
 _SHARE = 12  # bytes for each number of a step: itself, its gradient, and what the layer keeps
-_MEMINFO = Path("/proc/meminfo")
 
 
 @dataclass(frozen=True)
@@ -44,16 +40,6 @@ class Needs:
         return _WORKER + step + 5 * self.nodes
 
 
-def available() -> int:
-    """The bytes of memory that are free on this machine, within the limit of its container."""
-    try:
-        lines = _MEMINFO.read_text(encoding="ascii").splitlines()
-        free = next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
-    except (OSError, ValueError, StopIteration):
-        return memory()
-    return min(free, memory())
-
-
 def check(needs: Needs, workers: int, free: int, checks) -> int:
     """Tell the memory that the training needs on a machine with ``workers`` workers and ``free`` bytes, warn where the files do not fit, and
     raise UserError where the workers do not.
@@ -62,8 +48,8 @@ def check(needs: Needs, workers: int, free: int, checks) -> int:
     """
     own = workers * needs.worker
     whole = own + needs.files + needs.table
-    parts = f"{spelled(needs.files)} for the graph, {spelled(needs.table)} for the embeddings and {spelled(own)} for {count(workers, 'worker')}"
-    text = f"The training needs about {spelled(whole)} of memory on a machine: {parts}. {spelled(free)} is available."
+    parts = f"{gigabytes(needs.files)} for the graph, {gigabytes(needs.table)} for the embeddings and {gigabytes(own)} for {count(workers, 'worker')}"
+    text = f"The training needs about {gigabytes(whole)} of memory on a machine: {parts}. {gigabytes(free)} is available."
     if own > free:
         remedy = "Choose a smaller batch_size, graph.fanout or graph.hidden" + (", or fewer workers" if workers > 1 else "")
         raise UserError("graph_too_large", f"The graph is too large for the memory of the machine. {text}", f"{remedy}, or ask for more memory.")

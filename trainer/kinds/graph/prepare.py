@@ -6,11 +6,13 @@ from pathlib import Path
 import numpy as np
 
 from trainer import prepare
-from trainer.config.kinds import KINDS
+from trainer.config.digest import digest
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
-from trainer.core.plan import Plan, Rows, digest
-from trainer.data import SPLITS, Dataset, Example, names
+from trainer.core import registry
+from trainer.core.example import SPLITS, Dataset, Example
+from trainer.core.plan import Plan, Rows
+from trainer.data import names
 from trainer.data.checks import Checks
 from trainer.errors import UserError, some
 from trainer.kinds.graph import champion, leaks, memory, negatives, splits as splitting, store as stores, structure
@@ -21,9 +23,8 @@ from trainer.kinds.graph.rows import Drawn, Edges, Nodes
 from trainer.kinds.graph.splits import LinkSplits
 from trainer.kinds.graph.store import Store
 from trainer.launch.capacity import Machine
-from trainer.measure.metrics import pick_link_metric, pick_metric
+from trainer.memory import available
 from trainer.models.catalogue import Base
-from trainer.targets import target as targets
 from trainer.targets.target import Target
 
 FOLDER = "graph"  # in the folder of the start
@@ -58,7 +59,7 @@ class Prepared(prepare.Prepared):
 
 def make(spec: Spec, settings: Settings, graph: Graph, machine: Machine, checks: Checks) -> Prepared:
     """Split the data, write the files that the workers map, and choose the settings that are still open."""
-    base = Base(KINDS["graph"].shape, "graph")
+    base = Base(registry.of("graph").shape, "graph")
     links = splitting.links(graph, settings) if graph.task == LINKS else None
     if links is not None:
         numbers, messages = {n: getattr(links, n) for n in SPLITS}, links.train
@@ -68,10 +69,10 @@ def make(spec: Spec, settings: Settings, graph: Graph, machine: Machine, checks:
         numbers, messages = splitting.nodes(graph, settings), np.arange(graph.edges)
         numbers = _known_labels(graph, numbers)
     data = _dataset(graph, numbers, checks)
-    target = targets.of(graph.task, data.labels, [e.target for e in data.splits["train"]])
+    target = data.kind.target(data)
     _choose(settings, graph, numbers, checks)
     needs = _needs(graph, settings)
-    whole = memory.check(needs, machine.workers, machine.memory or memory.available(), checks)
+    whole = memory.check(needs, machine.workers, machine.memory or available(), checks)
     folder = Path(spec.work) / FOLDER
     weight = None if graph.weight is None else graph.weight[messages]
     store = stores.build(folder, graph.nodes, graph.source[messages], graph.target[messages], weight, graph.x)
@@ -88,10 +89,10 @@ def make(spec: Spec, settings: Settings, graph: Graph, machine: Machine, checks:
     nodes = np.asarray([e.content for e in data.splits["test"]], np.int64)
     wanted = np.zeros(len(measured["test"]), np.int8) if links is not None else splits["test"].targets
     best = champion.prepare(spec, graph, target, settings.seed, store, store.folder / "measured-test", nodes, wanted)
-    metric = _metric(settings, data, links, checks)
+    metric = _metric(settings, data, target, checks)
     shape = _shape(graph, settings, target)
     plan = Plan(
-        run=spec.run, attempt=spec.attempt, folder=str(spec.folder), work=str(spec.work), kind="graph", task=graph.task, target=target, base=base,
+        run=spec.run, attempt=spec.attempt, folder=str(spec.folder), work=str(spec.work), kind=data.kind, task=graph.task, target=target, base=base,
         shape=shape, splits=splits, weights=None, metric=metric, settings=settings,
         digest=digest(settings, data.split_sha256, base, shape), champion=None if best is None else best.saved,
     )  # fmt: skip
@@ -118,7 +119,7 @@ def _dataset(graph: Graph, numbers: dict[str, np.ndarray], checks: Checks) -> Da
             labels = tuple(sorted({e.target for e in splits["train"]}, key=names.natural))
             checks.events.decision("labels", list(labels[:1000]), f"The model predicts one of {len(labels)} classes: {some(labels)}.")
     return Dataset(
-        task=graph.task, kind="graph", splits=splits, files=list(graph.files), columns=graph.columns, label_column=graph.label_column, labels=labels,
+        task=graph.task, kind=registry.of("graph"), splits=splits, files=list(graph.files), columns=graph.columns, label_column=graph.label_column, labels=labels,
         dropped=checks.dropped, checks=checks.entries, split_sha256=fingerprint(graph, numbers),
     )  # fmt: skip
 
@@ -164,7 +165,7 @@ def _choose(settings: Settings, graph: Graph, numbers: dict[str, np.ndarray], ch
             what = f"An epoch trains on {EPOCH_EDGES} of the {rows} training edges, the next one on others. Set graph.edges_per_epoch to change it."
             checks.events.decision("edges_per_epoch", EPOCH_EDGES, what)
     if settings.is_open("epochs"):
-        usual = min(KINDS["graph"].epochs, max(FEWEST_EPOCHS, ALL_EDGES // max(1, settings.edges_per_epoch)))
+        usual = min(registry.of("graph").epochs, max(FEWEST_EPOCHS, ALL_EDGES // max(1, settings.edges_per_epoch)))
         settings.choose("epochs", usual if predicts else NODE_EPOCHS)
         checks.events.decision(
             "epochs", settings.epochs, f"The training runs for up to {settings.epochs} epochs, and stops when it no longer improves."
@@ -213,8 +214,8 @@ def _edge_rows(graph: Graph, store: Store, numbers: dict, measured: dict[str, Ne
     return found
 
 
-def _metric(settings: Settings, data: Dataset, links: LinkSplits | None, checks: Checks) -> str:
-    metric, why = pick_link_metric(settings.metric) if links is not None else pick_metric(settings.metric, data.counts() if data.labels else None)
+def _metric(settings: Settings, data: Dataset, target: Target, checks: Checks) -> str:
+    metric, why = target.choose_metric(settings.metric, data)
     if settings.metric == "auto":
         settings.choose("metric", metric)
     checks.events.decision("metric", metric, why)

@@ -10,8 +10,9 @@ import numpy
 from PIL import Image, ImageOps
 
 from trainer.config.spec import Spec
-from trainer.core.plan import Plan, Rows
-from trainer.data import Dataset, Example
+from trainer.core.example import Dataset, Example
+from trainer.core.kind import LinearFeatures
+from trainer.core.plan import Rows
 from trainer.data.images import opened
 from trainer.errors import UserError
 from trainer.models.catalogue import Base
@@ -20,7 +21,6 @@ from trainer.run_folder.events import Events
 
 SIZES = (32, 64, 96, 128)  # for a model from scratch: the first one that is not smaller than a typical image
 SAMPLE = 200
-_AUTO = "AutoModelForImageClassification"
 _HALF = (0.5, 0.5, 0.5)
 _DECODERS = 8  # at a time: each may hold a large image
 _PIXELS = 64  # values of an image for the linear baseline: a grid of 8 x 8
@@ -96,6 +96,9 @@ class Encoder:
         augmentation = self.augmentation if training else "none"
         return Rows(Images(str(file), len(examples), mean, std, augmentation), targets)
 
+    def forget(self) -> None:
+        """Nothing is counted."""
+
     def described(self) -> dict:
         return {"model": {"image_size": self.size}, "data": {}, "encoder": self.description}
 
@@ -134,8 +137,8 @@ def load_encoder(spec: Spec | None, folder: Path, description: dict) -> Encoder:
     return Encoder(description, spec.work / "data" if spec else None)
 
 
-def baseline(encoder: Encoder, data: Dataset, rows: dict[str, Rows], max_width: int):
-    return {n: _coarse(cast(Images, r.features)) for n, r in rows.items()}, None, "linear model on coarse pixels"
+def linear_features(rows: dict[str, Rows]) -> LinearFeatures:
+    return LinearFeatures({n: _coarse(cast(Images, r.features)) for n, r in rows.items()}, None, "linear model on coarse pixels")
 
 
 def _coarse(images: Images) -> numpy.ndarray:
@@ -179,28 +182,3 @@ def _wanted(base: Base) -> tuple[int, tuple, tuple]:
     if isinstance(size, dict):
         size = size.get("height") or size.get("shortest_edge") or 224
     return int(size), tuple(wants.get("image_mean", _HALF)), tuple(wants.get("image_std", _HALF))
-
-
-def build(plan: Plan):
-    """The installed vision model, or a residual network of three stages with 0.3 million parameters."""
-    from trainer.models import transformer
-
-    if plan.base.folder is not None:
-        return transformer.from_base(_AUTO, plan)
-    from transformers.models.resnet.configuration_resnet import ResNetConfig
-    from transformers.models.resnet.modeling_resnet import ResNetForImageClassification
-
-    shape = {"num_channels": 3, "embedding_size": 32, "hidden_sizes": [32, 64, 128], "depths": [1, 1, 1], "layer_type": "basic", "hidden_act": "relu"}
-    return ResNetForImageClassification(ResNetConfig(**shape, **transformer.head(plan)))
-
-
-def load(folder: Path, like=None):
-    from trainer.models import transformer
-
-    return transformer.load(_AUTO, folder, like)
-
-
-def save(model, plan: Plan, folder: Path) -> None:
-    from trainer.models import transformer
-
-    transformer.save(model, plan, folder)

@@ -2,7 +2,7 @@
 
 import re
 
-from trainer.data import Dataset
+from trainer.core.example import Dataset
 from trainer.errors import UserError, count
 from trainer.kinds.language import forms, masks
 from trainer.kinds.language.encoding import Encoder

@@ -30,19 +30,17 @@ class Asked:
 def ask(model, plan: Plan, device, events: Events) -> Asked:
     """Ask ``model``, which is trained, and its base. Merges the adapter of ``model`` last, if that is asked for."""
     from trainer.train import evaluate
-    from trainer.train.objective import Objective
 
-    events.phase("test", f"Writing answers to {len(plan.asks.prompts)} held-out prompts.")
+    events.phase("test", f"Writing answers to {len(plan.details.prompts)} held-out prompts.")
     adapted = hasattr(model, "disable_adapter")
     trained = sum(p.numel() for p in model.parameters() if p.requires_grad or not adapted)
-    after = samples.answers(model, plan.asks, device)
+    after = samples.answers(model, plan.details, device)
     before = base = None
     if not plan.base.fresh:
         with _base(model, plan, adapted) as original:
-            before = samples.answers(original, plan.asks, device)
+            before = samples.answers(original, plan.details, device)
             if len(rows := plan.splits["test"]):
-                found = evaluate.answers(original, rows, Objective(plan.target), device)
-                base = found if isinstance(found, Likelihoods) else None
+                base = evaluate.answers(original, rows, plan.target, device)
     merged = None
     if adapted and plan.settings.merge:
         merged = Path(plan.work) / MERGED

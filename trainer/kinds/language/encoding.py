@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy
 from tokenizers import Tokenizer
 
+from trainer.core.example import Dataset, Example
 from trainer.core.plan import Rows
-from trainer.data import Dataset, Example
 from trainer.kinds.language import documents, forms, masks, samples, sequences
 from trainer.kinds.language.forms import ASSISTANT
 from trainer.measure.histogram import histogram

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainer.errors import UserError
+from trainer.errors import UserError, gigabytes
 
 SHORTER = 256  # tokens that are proposed where the memory is too small
 _STATE = 12  # bytes for each trained weight beside itself: its gradient and two moments
@@ -61,19 +61,13 @@ def check(needs: Footprint, available: int, name: str, method: str) -> None:
     needed = needs.needed()
     if needed <= available:
         return
-    shorter = f"max_length {SHORTER} ({spelled(needs.needed(SHORTER))})" if needs.length > SHORTER else "a smaller batch_size"
+    shorter = f"max_length {SHORTER} ({gigabytes(needs.needed(SHORTER))})" if needs.length > SHORTER else "a smaller batch_size"
     raise UserError(
         "model_memory",
-        f"{name} has {spelled_count(needs.weights)} weights: {'LoRA' if method == 'lora' else 'full finetuning'} needs about {spelled(needed)} "
-        f"and the worker has {spelled(available)}.",
+        f"{name} has {spelled_count(needs.weights)} weights: {'LoRA' if method == 'lora' else 'full finetuning'} needs about {gigabytes(needed)} "
+        f"and the worker has {gigabytes(available)}.",
         f"Choose a smaller model, {shorter}, or ask for more memory.",
     )
-
-
-def spelled(size: float) -> str:
-    """Bytes as text: "8 GB", "0.6 GB"."""
-    gigabytes = size / _BILLION
-    return f"{gigabytes:.0f} GB" if gigabytes >= 10 else f"{gigabytes:.1f} GB"
 
 
 def spelled_count(number: int) -> str:

@@ -7,8 +7,15 @@ import numpy
 
 from trainer.errors import UserError
 from trainer.measure import intervals
+from trainer.measure.metric import LOSS, Metric, table
 
-METRICS = ("loss", "perplexity", "bits_per_byte", "token_accuracy")
+DESCRIBED = table(
+    Metric("exact_match", "exact match"),
+    Metric("bits_per_byte", "bits per byte", higher_is_better=False),
+    Metric("perplexity", "perplexity", higher_is_better=False),
+    Metric("token_accuracy", "token accuracy"),
+    LOSS,
+)
 _MOST_NATS = 700.0  # of a token: the exponential of more is no number
 
 

@@ -4,12 +4,13 @@ import dataclasses
 from pathlib import Path
 
 from trainer.config.spec import Spec
+from trainer.core import registry
+from trainer.core.example import Dataset
 from trainer.core.plan import Plan, Rows
-from trainer.data import Dataset
-from trainer.data.formats.memory import memory
-from trainer.errors import UserError
+from trainer.errors import UserError, gigabytes
 from trainer.kinds.language import encoding, footprint, forms, lora, samples
 from trainer.kinds.language.encoding import Encoder
+from trainer.memory import memory
 from trainer.models import catalogue, vocabulary
 from trainer.models.catalogue import Base
 from trainer.run_folder import files
@@ -56,7 +57,7 @@ def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> 
     made = Encoder(words, description, shape, base.folder)
     needs = footprint.of(base.folder, base.config, settings, made.shape)
     made.shape["footprint"] = dataclasses.asdict(needs)
-    what = f"{base.name} has {footprint.spelled_count(needs.weights)} weights; training it needs about {footprint.spelled(needs.needed())} of memory."
+    what = f"{base.name} has {footprint.spelled_count(needs.weights)} weights; training it needs about {gigabytes(needs.needed())} of memory."
     events.decision("memory", needs.needed(), what)
     return made
 
@@ -109,7 +110,7 @@ def base_folder(spec: Spec, folder: Path, base: str) -> Path | None:
     """The folder of the installed model that the adapter in ``folder`` belongs to; None for a whole model. Raises UserError."""
     if not lora.is_adapter(folder) or (folder / "config.json").is_file():
         return None
-    return catalogue.choose(spec.models, base, "language").folder
+    return catalogue.choose(spec.models, base, registry.of("language")).folder
 
 
 def build(plan: Plan):

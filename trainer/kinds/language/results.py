@@ -1,13 +1,11 @@
 """The parts of the results that only a language model has."""
 
-from trainer.data import Dataset
+from trainer.core.example import Dataset
 from trainer.export import display
+from trainer.export.finished import Finished
 from trainer.kinds.language import encoding, forms, likelihoods, masks, samples, simple
 from trainer.kinds.language.asking import Asked
 from trainer.kinds.language.encoding import Encoder
-from trainer.kinds.language.likelihoods import Likelihoods
-from trainer.launch.outcome import Outcome
-from trainer.prepare import Prepared
 from trainer.run_folder.events import Events
 
 LONGEST_TEXT = 2000  # characters of an answer or a prompt in result.json
@@ -38,6 +36,16 @@ def baselines(encoder: Encoder, data: Dataset, asked: Asked, asks: samples.Asks,
     return found
 
 
+def add_scores(finished: Finished) -> list[dict]:
+    """Add the exact matches to the reports, say whether the model is better than a table of n-grams, and return further baselines."""
+    plan, data, asked = finished.prepared.plan, finished.data, finished.outcome.details
+    encoder = encoding.of(finished.prepared.encoder)
+    split = "test" if finished.reports["test"] else "validation"
+    finished.reports[split].update(exact_match(encoder, data, asked.after, plan.details))
+    judge(finished.reports["test"], finished.simple.reports, data, finished.events)
+    return baselines(encoder, data, asked, plan.details, finished.settings.seed, plan.base.name)
+
+
 def judge(test: dict, tables: list[dict], data: Dataset, events: Events) -> None:
     """Say whether the model predicts the held-out texts better than the table of n-grams, as a check and, if not, as a warning."""
     if not tables or not (found := simple.verdict(test, tables[0]["test"])):
@@ -48,12 +56,10 @@ def judge(test: dict, tables: list[dict], data: Dataset, events: Events) -> None
         events.warning("ngrams", text)
 
 
-def described(prepared: Prepared, data: Dataset, outcome: Outcome) -> dict | None:
-    """``language`` of result.json; None for other models."""
-    asked, asks = outcome.language, prepared.plan.asks
-    if asked is None or asks is None:
-        return None
-    encoder, epochs = encoding.of(prepared.encoder), outcome.epochs
+def described(finished: Finished) -> dict:
+    """``language`` of result.json."""
+    data, asked, asks = finished.data, finished.outcome.details, finished.prepared.plan.details
+    encoder, epochs = encoding.of(finished.prepared.encoder), finished.outcome.epochs
     shown = range(asks.shown)
     return {
         "method": encoder.shape.get("finetuning", "full"),
@@ -68,14 +74,16 @@ def described(prepared: Prepared, data: Dataset, outcome: Outcome) -> dict | Non
     }
 
 
-def predictions(data: Dataset, test: Likelihoods, encoder: Encoder, asked: Asked, asks: samples.Asks) -> str:
+def predictions(finished: Finished) -> str:
     """predictions.csv: how likely the model finds each test example, and its answer where it wrote one."""
+    data, asked, asks = finished.data, finished.outcome.details, finished.prepared.plan.details
+    test, encoder = finished.outcome.answers["test"], encoding.of(finished.prepared.encoder)
     written = dict(zip(asks.judged, (encoder.text(ids) for ids in asked.after[asks.shown :]), strict=True)) if data.splits["test"] else {}
     has_id = any(e.id for e in data.splits["test"])
     head = ["file", "row", *["id"] * has_id, "content", "label", *["predicted"] * bool(written), "loss", "tokens"]
     rows = []
     for i, example in enumerate(data.splits["test"]):
-        line = [example.file, example.row, *[example.id] * has_id, display.content(example, data.kind, data.columns), forms.answer(example.content)]
+        line = [example.file, example.row, *[example.id] * has_id, data.kind.content(example, data.columns), forms.answer(example.content)]
         line += [written.get(i, "")] * bool(written)
         rows.append([*line, f"{test.nats[i] / max(1, test.tokens[i]):.4f}", int(test.tokens[i])])
     return display.table(head, rows)

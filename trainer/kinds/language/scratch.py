@@ -8,8 +8,8 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from trainer.config.settings import CHOSEN
 from trainer.config.spec import Spec
+from trainer.core.example import Dataset, Example
 from trainer.core.plan import Rows
-from trainer.data import Dataset, Example
 from trainer.errors import count
 from trainer.kinds.language import bpe, documents, encoding, forms, masks, shapes, streams
 from trainer.kinds.language.encoding import Encoder, Words

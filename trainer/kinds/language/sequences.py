@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy
 
-IGNORED = -100  # in the labels: a place that is not learnt
+from trainer.core.plan import IGNORED
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import math
 
 import numpy
 
-from trainer.data import Dataset, Example
+from trainer.core.example import Dataset, Example
 from trainer.kinds.language import forms, likelihoods, ngram
 from trainer.kinds.language.likelihoods import Likelihoods
 from trainer.kinds.language.tokens import Passage

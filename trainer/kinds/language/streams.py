@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy
 
-from trainer.kinds.language.sequences import IGNORED
+from trainer.core.plan import IGNORED
 
 _CHUNK = 4_000_000  # tokens whose bytes are added up at once
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy
 
-from trainer.data import Example
+from trainer.core.example import Example
 from trainer.data.columns.features import CATEGORY, NUMBER
 from trainer.kinds.table.forest import MAX_CATEGORIES
 from trainer.targets.target import number

@@ -8,12 +8,13 @@ import numpy
 
 from trainer import threads
 from trainer.config.settings import Settings
-from trainer.data import Dataset, Example
+from trainer.core.example import Dataset, Example
 from trainer.data.columns.features import CATEGORY, NUMBER
 from trainer.estimators import balance
 from trainer.kinds.table import encoder as table
 from trainer.kinds.table.encoder import Cells, Encoder
-from trainer.targets.target import Classes, Number
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 
 MAX_ENTRIES = 50_000_000  # of a matrix: 200 MB
 

@@ -1,19 +1,15 @@
-"""Tables of numbers and categories: a small multilayer perceptron, saved as plain safetensors with a config.json."""
+"""The columns of a table as numbers for linear models and networks."""
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 import numpy
 
-from trainer.config.spec import Spec
-from trainer.core.plan import Plan, Rows
-from trainer.data import Dataset, Example
-from trainer.models.catalogue import Base
-from trainer.run_folder.events import Events
-from trainer.targets.target import Number, number
+from trainer.core.example import Example
+from trainer.core.plan import Rows
+from trainer.targets.target import number
 
-HIDDEN = (128, 64)
+HIDDEN = (128, 64)  # widths of the layers of the built-in network and of the estimator perceptron
 
 
 @dataclass(frozen=True)
@@ -48,16 +44,14 @@ class Encoder:
             parts.append(_one_hot(cells, column["categories"]) if column["type"] == "category" else _standardised(cells, column))
         return Rows(Cells(numpy.concatenate(parts, axis=1)), targets)
 
+    def forget(self) -> None:
+        """Nothing is counted."""
+
     def described(self) -> dict:
         return {"model": {"columns": [c["name"] for c in self.columns]}, "data": {}, "encoder": {"columns": self.columns}}
 
     def save(self, folder: Path) -> None:
         """Writes nothing: the columns are in config.json beside the weights."""
-
-
-def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> Encoder:
-    """Learn means, standard deviations and categories from the training rows."""
-    return learned(data.columns, data.types, data.splits["train"])
 
 
 def learned(names: tuple[str, ...], types: dict[str, str], examples: list[Example]) -> Encoder:
@@ -73,14 +67,6 @@ def learned(names: tuple[str, ...], types: dict[str, str], examples: list[Exampl
             mean, std = (float(there.mean()), float(there.std())) if len(there) else (0.0, 1.0)
             columns.append({"name": name, "type": "number", "mean": mean, "std": std or 1.0})
     return Encoder(columns)
-
-
-def load_encoder(spec: Spec | None, folder: Path, description: dict) -> Encoder:
-    return Encoder(description["columns"])
-
-
-def baseline(encoder: Encoder, data: Dataset, rows: dict[str, Rows], max_width: int):
-    return {n: cast(Cells, r.features).values for n, r in rows.items()}, None, "linear model"
 
 
 def _numbers(cells: list[str]) -> numpy.ndarray:
@@ -100,25 +86,3 @@ def _one_hot(cells: list[str], categories: list[str]) -> numpy.ndarray:
         if (place := places.get(cell.strip())) is not None:
             found[row, place] = 1
     return found
-
-
-def build(plan: Plan):
-    from trainer.kinds.table.network import Perceptron
-
-    return Perceptron([plan.shape["width"], *HIDDEN, plan.target.outputs])
-
-
-def load(folder: Path, like=None):
-    from trainer.kinds.table.network import Perceptron
-
-    return Perceptron.load(folder)
-
-
-def save(model, plan: Plan, folder: Path) -> None:
-    """Save weights and config.json. A saved regression model predicts in the unit of the data."""
-    from trainer.models import transformer
-
-    if isinstance(plan.target, Number):
-        transformer.fold(model, plan.target)
-    labels = {"labels": list(plan.target.labels)} if plan.target.labels else {}
-    model.save(folder, {"model_type": "mlp", "task": plan.task, "columns": plan.shape["columns"], **labels})

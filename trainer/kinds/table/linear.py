@@ -7,14 +7,15 @@ import numpy
 from safetensors import numpy as safetensors
 
 from trainer.config.settings import Settings
-from trainer.data import Dataset, Example
+from trainer.core.example import Dataset, Example
 from trainer.estimators import folds
 from trainer.kinds.table import encoded
 from trainer.kinds.table.encoder import Encoder
 from trainer.kinds.table.forest import WEIGHTS
 from trainer.measure import linear
 from trainer.run_folder import files
-from trainer.targets.target import Classes, Number
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 
 NAME = "linear"
 

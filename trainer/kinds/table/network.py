@@ -6,6 +6,9 @@ from types import SimpleNamespace
 import torch
 from safetensors.torch import load_model, save_model
 
+from trainer.core.plan import Plan
+from trainer.kinds.table.encoder import HIDDEN
+from trainer.models import transformer
 from trainer.run_folder import files
 
 DROPOUT = 0.1
@@ -44,3 +47,14 @@ class Perceptron(torch.nn.Module):
         model = cls(sizes)
         load_model(model, str(weights))
         return model
+
+
+def build(plan: Plan) -> Perceptron:
+    return Perceptron([plan.shape["width"], *HIDDEN, plan.target.outputs])
+
+
+def save(model: Perceptron, plan: Plan, folder: Path) -> None:
+    """Save weights and config.json. A saved regression model predicts in the unit of the data."""
+    transformer.fold(model, plan.target)
+    labels = {"labels": list(plan.target.labels)} if plan.target.labels else {}
+    model.save(folder, {"model_type": "mlp", "task": plan.task, "columns": plan.shape["columns"], **labels})

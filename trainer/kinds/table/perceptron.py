@@ -8,14 +8,15 @@ from safetensors import numpy as safetensors
 
 from trainer import threads
 from trainer.config.settings import Settings
-from trainer.data import Dataset, Example
+from trainer.core.example import Dataset, Example
 from trainer.estimators import folds
 from trainer.kinds.table import encoded
 from trainer.kinds.table.encoded import Encoded
 from trainer.kinds.table.encoder import HIDDEN, Encoder
 from trainer.kinds.table.forest import WEIGHTS
 from trainer.run_folder import files
-from trainer.targets.target import Classes, Number
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 
 NAME = "perceptron"
 _EPOCHS, _PATIENCE, _FEWEST_EPOCHS = 100, 10, 8

@@ -7,14 +7,15 @@ import numpy
 
 from trainer import threads
 from trainer.config.settings import Settings
-from trainer.data import Dataset, Example
+from trainer.core.example import Dataset, Example
 from trainer.estimators import balance, folds
 from trainer.kinds.table import boosting, columns as columns_of, encoded, forest as forests
 from trainer.kinds.table.boosting import Boosted, Rows, Shape
 from trainer.kinds.table.columns import Columns
 from trainer.kinds.table.forest import Forest
 from trainer.run_folder import files
-from trainer.targets.target import Classes, Number
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 
 NAME = "trees"
 _MAX_CELLS = 25_000_000  # to fit on: 200 MB, of which scikit-learn makes copies

@@ -4,20 +4,24 @@ Both answer a text, and the weighted mean of their log-probabilities is the answ
 """
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy
 
+from trainer.candidates import Candidate
+from trainer.config.settings import CHOSEN
+from trainer.core.plan import Plan
 from trainer.measure import predictions
 from trainer.measure.predictions import Predictions
 from trainer.run_folder import files
 
 if TYPE_CHECKING:
-    from trainer.data import Example
+    from trainer.core.example import Example
     from trainer.kinds.text.words import Words
 
+WORDS, CLASSES = "words", "text-classification"  # the estimator, and the only task that averages
 CONFIG, WEIGHTS = "words.json", "words.safetensors"  # of words, in the folder of the network; its terms.json has its own name
 AVERAGE = "average"  # in the configuration: how both are averaged
 _SHARES = numpy.arange(1, 10) / 10  # of the network, that are tried
@@ -96,12 +100,25 @@ def load(folder: Path) -> Averaged | None:
     return Averaged(found, read)
 
 
-def of_champion(folder: Path, answers: Predictions, examples: list["Example"], target) -> Predictions:
-    """The ``answers`` of the network in ``folder``, averaged with those of words if it lies beside it."""
-    found = load(folder)
-    if found is None:
-        return answers
-    return target.answers(found.outputs(answers.probabilities, examples), answers.truth)
+def combine(network: Candidate, others: list[Candidate], plan: Plan) -> list[Candidate]:
+    """The finetuned ``network`` averaged with the estimator words, if that was fitted on the same texts and can be weighed by validation rows."""
+    words = next((c for c in others if c.base.name == WORDS), None)
+    if words is None or network.base.fresh or plan.task != CLASSES:
+        return []
+    of_network, of_words = network.outcome.answers, words.outcome.answers
+    own_weights = plan.weights if plan.settings.source("class_weights") == CHOSEN else None
+    average = fit(of_network["validation"], of_words["validation"], own_weights)
+    if average is None:
+        return []
+    answers = {
+        split: average.answers(one, of_words[split]) if numpy.array_equal(one.truth, of_words[split].truth) else one
+        for split, one in of_network.items()
+    }  # fmt: skip
+    parameters = network.outcome.parameters + words.outcome.parameters
+    versions = {**words.outcome.versions, **network.outcome.versions}
+    outcome = replace(network.outcome, answers=answers, parameters=parameters, versions=versions, beside=None)
+    title = f"words and {network.base.name}, averaged"
+    return [Candidate(network.base, title, outcome, variant="with words", beside=Averaged(cast("Words", words.fitted), average))]
 
 
 def _logs(probabilities: numpy.ndarray) -> numpy.ndarray:

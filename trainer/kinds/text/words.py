@@ -14,12 +14,14 @@ import numpy
 from safetensors import numpy as safetensors
 
 from trainer.config.settings import Settings
-from trainer.data import Dataset, Example
+from trainer.core.example import Dataset, Example
 from trainer.kinds.text import log_count_ratio, text_terms
+from trainer.kinds.text.label_sets.target import Labels
 from trainer.measure import linear
 from trainer.measure.tfidf import TfIdf
 from trainer.run_folder import files
-from trainer.targets.target import Classes, Labels, Number
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -13,14 +13,15 @@ import numpy
 
 from trainer import threads
 from trainer.config.settings import Settings
-from trainer.data import Dataset, Example
+from trainer.core.example import Dataset, Example
 from trainer.estimators import balance, folds
 from trainer.gc_pause import paused
 from trainer.kinds.text import log_count_ratio, text_terms
 from trainer.kinds.text.text_terms import Terms
 from trainer.kinds.text.words import BAG, CHARACTERS, RATIO, Features, Words, averaged, scores_of, text_of
 from trainer.measure import linear
-from trainer.targets.target import Classes, Number
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

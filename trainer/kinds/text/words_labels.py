@@ -14,12 +14,12 @@ from safetensors import numpy as safetensors
 
 from trainer import threads
 from trainer.config.settings import Settings
-from trainer.data import Dataset, Example
+from trainer.core.example import Dataset, Example
 from trainer.kinds.text import log_count_ratio, text_terms
+from trainer.kinds.text.label_sets.target import Labels
 from trainer.kinds.text.words import BAG, CHARACTERS, RATIO, Features, text_of
 from trainer.measure.tfidf import TfIdf
 from trainer.run_folder import files
-from trainer.targets.target import Labels
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -2,12 +2,13 @@
 
 import numpy
 
+from trainer.answer import rows
 from trainer.answer.rows import Refused
-from trainer.data import Example
+from trainer.core.example import Example
 from trainer.kinds.tokens import entities, words
-from trainer.targets.target import NO_WORD, probabilities
+from trainer.kinds.tokens.target import NO_WORD
+from trainer.targets.target import probabilities
 
-KIND = "tokens"
 OUTPUTS = [
     ("row", "INT64", [-1]),
     ("start", "INT64", [-1]),
@@ -21,31 +22,37 @@ OUTPUTS = [
 class Tagger:
     """``network`` gives the logits of encoded rows; ``labels`` are its tags."""
 
+    forms = OUTPUTS
+
     def __init__(self, encoder, network, labels: tuple[str, ...]):
         self._encoder, self._network, self._labels = encoder, network, labels
 
-    def tensors(self, texts: list[str]) -> list[dict]:
-        """The output tensors for ``texts``: one value for each entity. Places are characters. Raises Refused."""
+    def tensors(self, cells: dict[str, list]) -> list[dict]:
+        """The output tensors for the texts in ``cells``: one value for each entity. Places are characters. Raises Refused."""
+        texts = rows.plain_texts(cells[rows.TEXT])
         split = [words.split(text) for text in texts]
         if not all(split):
             raise Refused("A text has no word.")
         said, sure = self._tags([tuple(w for w, _, _ in found) for found in split])
-        rows: list[tuple] = []
+        entities_found: list[tuple] = []
         for row, found in enumerate(split):
             tags, odds = said[: len(found)], sure[: len(found)]
             said, sure = said[len(found) :], sure[len(found) :]
             for first, behind, kind in entities.spans(tags):
                 start, end = found[first][1], found[behind - 1][2]
-                rows.append((row, start, end, kind, texts[row][start:end], round(float(odds[first:behind].min()), 7)))
-        return [{"name": name, "datatype": kind, "shape": [len(rows)], "data": [r[i] for r in rows]} for i, (name, kind, _) in enumerate(OUTPUTS)]
+                entities_found.append((row, start, end, kind, texts[row][start:end], round(float(odds[first:behind].min()), 7)))
+        return [
+            {"name": name, "datatype": kind, "shape": [len(entities_found)], "data": [r[i] for r in entities_found]}
+            for i, (name, kind, _) in enumerate(OUTPUTS)
+        ]
 
     def _tags(self, sentences: list[tuple[str, ...]]) -> tuple[list[str], numpy.ndarray]:
         """The tags of the words of all sentences, one after the other, and their probabilities."""
         examples = [Example("request", i + 1, sentence, "") for i, sentence in enumerate(sentences)]
         self._encoder.forget()
-        rows = self._encoder.encode(examples, numpy.zeros(sum(map(len, sentences)), numpy.int64), "")
+        encoded = self._encoder.encode(examples, numpy.zeros(sum(map(len, sentences)), numpy.int64), "")
         found = []
-        for logits, places in self._network(rows):
+        for logits, places in self._network(encoded):
             is_word = places[:, : logits.shape[1]] != NO_WORD
             found.append(probabilities(logits[:, : places.shape[1]][is_word]))
         odds = numpy.concatenate(found)

@@ -6,16 +6,14 @@ import numpy
 from tokenizers import Tokenizer
 
 from trainer.config.spec import Spec
-from trainer.core.plan import Plan, Rows
-from trainer.data import Dataset, Example
-from trainer.kinds.text import encoder as text
+from trainer.core.example import Dataset, Example
+from trainer.core.plan import Rows
+from trainer.kinds.tokens.target import NO_WORD
 from trainer.measure.histogram import histogram
-from trainer.models import vocabulary
+from trainer.models import texts as text, vocabulary
 from trainer.models.catalogue import Base
 from trainer.run_folder.events import Events
-from trainer.targets.target import NO_WORD
 
-_AUTO = "AutoModelForTokenClassification"
 _BATCH = 10_000  # words at once
 
 
@@ -132,26 +130,3 @@ def load_encoder(spec: Spec, folder: Path, description: dict) -> Encoder:
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
     return Encoder(tokenizer, description)
-
-
-def build(plan: Plan):
-    """The installed base model, or a new model with the architecture of BERT-tiny."""
-    from trainer.models import transformer
-
-    if plan.base.folder is not None:
-        return transformer.from_base(_AUTO, plan, pad_token_id=plan.shape["pad_id"])
-    from transformers.models.bert.modeling_bert import BertForTokenClassification
-
-    return BertForTokenClassification(text.tiny(plan))
-
-
-def load(folder: Path, like=None):
-    from trainer.models import transformer
-
-    return transformer.load(_AUTO, folder, like)
-
-
-def save(model, plan: Plan, folder: Path) -> None:
-    from trainer.models import transformer
-
-    transformer.save(model, plan, folder)

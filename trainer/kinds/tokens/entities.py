@@ -1,14 +1,13 @@
 """Entities: runs of words that tags mark, and how well they are found. The rules are those of conlleval and of seqeval's default mode."""
 
 import collections
-import math
 
 import numpy
 
+from trainer.measure import precision_recall
+
 OUTSIDE = "O"
 _BEGINS, _ENDS = ("B", "S", "U"), ("E", "S", "L")
-RESAMPLES = 1000
-_CHUNK = 50  # resamples drawn at once
 Span = tuple[int, int, str]  # first word, word behind the last, type
 
 
@@ -48,11 +47,11 @@ def report(truth: list[list[str]], predicted: list[list[str]], seed: int) -> dic
             for _, _, kind in spans_of:
                 row[place[kind], column] += 1
         confusion.update(_confused(true, said))
-    drawn = resampled(counts, seed)
+    drawn = precision_recall.resampled(counts, seed)
     totals = counts.sum(axis=0)
     return {
-        "overall": scores(totals.sum(axis=0), drawn.sum(axis=1)),
-        "types": [{"type": name, **scores(totals[i], drawn[:, i])} for i, name in enumerate(names)],
+        "overall": precision_recall.scores(totals.sum(axis=0), drawn.sum(axis=1)),
+        "types": [{"type": name, **precision_recall.scores(totals[i], drawn[:, i])} for i, name in enumerate(names)],
         "confusion": [{"true": a, "predicted": b, "count": n} for (a, b), n in sorted(confusion.items(), key=lambda c: (-c[1], c[0]))[:100]],
     }
 
@@ -64,33 +63,3 @@ def _confused(true: set[Span], said: set[Span]) -> collections.Counter:
     found = collections.Counter((kind, by_place.get((a, b), "")) for a, b, kind in true)
     found.update(("", kind) for a, b, kind in said if (a, b) not in places)
     return found
-
-
-def resampled(counts: numpy.ndarray, seed: int) -> numpy.ndarray:
-    """The totals by type of sentences that are drawn with replacement: resamples x types x 3."""
-    random, n = numpy.random.default_rng(seed), len(counts)
-    flat = counts.reshape(n, math.prod(counts.shape[1:])).astype(numpy.float64)
-    drawn = []
-    for start in range(0, RESAMPLES if n > 1 else 0, _CHUNK):
-        times = random.multinomial(n, numpy.full(n, 1 / n), size=min(_CHUNK, RESAMPLES - start))
-        drawn.append(times @ flat)
-    return numpy.concatenate(drawn).reshape(-1, *counts.shape[1:]) if drawn else numpy.zeros((0, *counts.shape[1:]))
-
-
-def scores(totals: numpy.ndarray, drawn: numpy.ndarray) -> dict:
-    """Precision, recall and F1 from (right, predicted, true), and of the totals that were ``drawn`` the middle 95 %."""
-    right, predicted, true = (int(v) for v in totals)
-    values = _ratios(totals[None].astype(numpy.float64))[0]
-    ranges = numpy.percentile(_ratios(drawn), [2.5, 97.5], axis=0) if len(drawn) else None
-    found: dict = {"true": true, "predicted": predicted, "right": right}
-    for i, name in enumerate(("precision", "recall", "f1")):
-        low_high = {} if ranges is None else {"low": float(min(ranges[0][i], values[i])), "high": float(max(ranges[1][i], values[i]))}
-        found[name] = {"value": float(values[i]), **low_high}
-    return found
-
-
-def _ratios(totals: numpy.ndarray) -> numpy.ndarray:
-    """Precision, recall and F1 of each row of totals; 0 where nothing was predicted or is there."""
-    right, predicted, true = totals[:, 0], totals[:, 1], totals[:, 2]
-    shares = [numpy.divide(a, b, out=numpy.zeros_like(a), where=b > 0) for a, b in ((right, predicted), (right, true), (2 * right, predicted + true))]
-    return numpy.stack(shares, axis=1)

@@ -4,7 +4,7 @@ import collections
 
 import numpy
 
-from trainer.data import Example
+from trainer.core.example import Example
 from trainer.measure.predictions import MAX_CLASSES, Predictions
 
 TITLE = "most frequent tag of each word"

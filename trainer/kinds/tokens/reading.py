@@ -5,9 +5,12 @@ import re
 from dataclasses import replace
 
 from trainer.config.spec import Input
+from trainer.core import registry
 from trainer.core.example import SPLITS, Dataset, Example
+from trainer.core.kind import Kind
 from trainer.data import audit, duplicates, folders, names, splits as splitting, subset
 from trainer.data.checks import Checks
+from trainer.data.claims import FORM, Claim, Files
 from trainer.data.formats import tables
 from trainer.data.formats.decode import NotText, decode
 from trainer.data.formats.table import NotATable
@@ -47,6 +50,14 @@ def find(found: Sources, settings, events: Events) -> list[tuple[Input, Found]]:
             f"Not used: {found.ignored}." if found.ignored else "",
         )  # fmt: skip
     return []
+
+
+def claim(kind: Kind, files: Files, settings) -> Claim | None:
+    tagged = find(files.sources, settings, files.checks.events)
+    if not tagged:
+        return None
+    size = sum(len(one.sentences) for _, one in tagged)
+    return Claim(kind, FORM, size, f"{size} sentences with tags", tagged, frozenset(source.name for source, _ in tagged))
 
 
 def _read(source: Input, settings, events: Events, tagged: bool = True) -> Found | None:
@@ -116,7 +127,7 @@ def load(read: list[tuple[Input, Found]], ignored: Ignored, settings, checks: Ch
     audit.overlap(complete, keys, checks)
     digest = splitting.digest(complete, keys)
     return Dataset(
-        TASK, KIND, complete, files, first.columns, first.label, labels, dropped=checks.dropped, checks=checks.entries, split_sha256=digest
+        TASK, registry.of(KIND), complete, files, first.columns, first.label, labels, dropped=checks.dropped, checks=checks.entries, split_sha256=digest
     )  # fmt: skip
 
 
@@ -133,7 +144,7 @@ def _numbers(given: dict[str, list[Example]]) -> bool:
 
 def _split(given: dict[str, list[Example]], settings, checks: Checks) -> tuple[dict[str, list[Example]], Keys]:
     """The three splits. Sentences are dealt evenly by the rarest type of entity in them."""
-    keys = Keys("text")
+    keys = Keys()
     given, back = _by_type(given)
     given = subset.thin(given, settings.max_examples, keys, False, settings.seed, checks.events)
     found = duplicates.remove(given, keys, settings.duplicates, checks)
@@ -145,7 +156,7 @@ def _split(given: dict[str, list[Example]], settings, checks: Checks) -> tuple[d
         )  # fmt: skip
     found = splitting.hold_out(found, keys, settings, "sentences", "the types", "The file names", checks)
     whole = {n: [back[id(e)] for e in rows] for n, rows in found.items()}
-    return whole, Keys("text")
+    return whole, Keys()
 
 
 def _by_type(given: dict[str, list[Example]]) -> tuple[dict[str, list[Example]], dict[int, Example]]:

@@ -6,12 +6,13 @@ from typing import cast
 
 import numpy
 
-from trainer.data import Dataset, Example
+from trainer.core import registry
+from trainer.core.example import Dataset, Example
 from trainer.export import display
+from trainer.export.finished import Finished
 from trainer.kinds.tokens import entities
 from trainer.kinds.tokens.reading import UNKNOWN
-from trainer.measure.predictions import Predictions
-from trainer.targets.target import Classes
+from trainer.targets.target import Target
 
 EXAMPLES = 12  # sentences with marked entities in a report
 _AROUND = 8  # words on either side of one that is shown
@@ -52,9 +53,11 @@ def by_words(data: Dataset) -> Dataset:
     return replace(data, splits={**data.splits, "test": cast(list[Example], Words(data.splits["test"]))})
 
 
-def described(data: Dataset, target: Classes, test: Predictions, simple: Predictions | None, seed: int) -> dict | None:
+def described(finished: Finished) -> dict | None:
     """``entities`` of result.json; None without test sentences or types of entities."""
-    words = Words(data.splits["test"])
+    target, test, seed = finished.prepared.plan.target, finished.outcome.answers["test"], finished.settings.seed
+    simple = finished.simple.predictions
+    words = Words(finished.data.splits["test"])
     if not len(test) or entities.OUTSIDE not in target.labels:
         return None
     truth, predicted = _tags(words, target, test.truth), _tags(words, target, test.predicted)
@@ -69,7 +72,7 @@ def described(data: Dataset, target: Classes, test: Predictions, simple: Predict
     return found
 
 
-def _tags(words: Words, target: Classes, values: numpy.ndarray) -> list[list[str]]:
+def _tags(words: Words, target: Target, values: numpy.ndarray) -> list[list[str]]:
     return [[target.labels[int(v)] for v in part] for part in words.parts(values)]
 
 
@@ -103,8 +106,15 @@ def samples(words: Words, labels: tuple[str, ...], predicted: numpy.ndarray) -> 
     found = []
     for e, said in zip(words.sentences[:EXAMPLES], words.parts(predicted)):
         tags = [labels[int(v)] for v in said]
-        found.append(display.entry(e, "tokens", (), predicted=summary(e.content, tags)))
+        found.append(display.entry(e, registry.of("tokens"), (), predicted=summary(e.content, tags)))
     return found
+
+
+def predictions(finished: Finished) -> str:
+    """predictions.csv of a training: a line for each word of the test sentences."""
+    test = finished.outcome.answers["test"]
+    words = Words(finished.data.splits["test"])
+    return table(words, finished.prepared.plan.target.labels, test.predicted, test.confidence, test.likelihood)
 
 
 def table(words: Words, labels: tuple[str, ...], predicted: numpy.ndarray, confidence: numpy.ndarray, likelihood: numpy.ndarray | None) -> str:

@@ -4,18 +4,19 @@ import numpy
 
 from trainer import candidates
 from trainer.config.spec import Spec
+from trainer.core import registry
+from trainer.core.example import Example
 from trainer.core.plan import Rows, Saved
-from trainer.data import Example, sources
+from trainer.data import sources
 from trainer.errors import UserError, count, reading_model, some
 from trainer.export import Answered, prediction
 from trainer.kinds.graph.asking import answering, prepared, questions
 from trainer.kinds.graph.asking.prepared import Prepared
 from trainer.kinds.graph.asking.questions import Questions
 from trainer.kinds.graph.delivery import chances, predictions as graph_predictions, scorers, stored
+from trainer.kinds.graph.target import Links
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
-from trainer.targets import target as targets
-from trainer.targets.target import Links
 
 FOLDER = "graph"  # in the folder of the start
 
@@ -30,12 +31,12 @@ def run(spec: Spec, settings, model, launcher, events: Events, began: float) -> 
             "no_graph", "This model has no graph beside it, which predictions read: it was too large for model.zip.", "Choose the registered model."
         )
     with reading_model("The model"):
-        target, known = targets.restored(described["target"]), stored.load(file)
+        target, known = registry.restored(described["target"]), stored.load(file)
         left = int(described["graph"]["left"])
         if not 0 <= left < known.nodes:
             raise ValueError("its sides are not described")
         of_pairs = isinstance(target, Links)
-        scorers.check(model.folder, known, not model.is_estimator, None if of_pairs else len(target.labels))
+        scorers.check(model.folder, known, not model.needs_no_worker, None if of_pairs else len(target.labels))
         if of_pairs:
             chances.restored(described["graph"]["chance"]), float(described["graph"]["threshold"])
     work.mkdir()
@@ -53,8 +54,8 @@ def run(spec: Spec, settings, model, launcher, events: Events, began: float) -> 
         return
     examples = _examples(asked, ready, settings.label_column or described["label_column"])
     wanted = target.encode([e.target for e in examples])
-    right = numpy.asarray([bool(e.target) for e in examples]) & (wanted >= 0 if target.labels else ~numpy.isnan(wanted))
-    answered = Answered(examples, outputs, wanted, right, target)
+    right = numpy.asarray([bool(e.target) for e in examples]) & target.known(wanted)
+    answered = Answered(model.kind, examples, outputs, wanted, right, target)
     read = sorted({n.id for n in asked.nodes})
     prediction(
         spec, settings, model, answered, asked.files, read, asked.skipped + ready.unknown, described["label_column"], versions, events, began,
@@ -78,7 +79,7 @@ def _answers(question, target, model, launcher) -> tuple[numpy.ndarray, dict[str
         with reading_model("The model"):
             return question.simple(target), candidates.versions()
     rows = Rows(question, numpy.zeros(len(question.lengths), numpy.int64))
-    outputs, versions = launcher.predict(Saved(model.folder, "graph", target, rows))
+    outputs, versions = launcher.predict(Saved(model.folder, model.kind, target, rows))
     if isinstance(question, answering.Labels):
         with reading_model("The model"):
             outputs = question.joined(outputs, target)

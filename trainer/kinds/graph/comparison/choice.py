@@ -6,7 +6,6 @@ import numpy
 
 from trainer.core.plan import Plan
 from trainer.kinds.graph.comparison.compare import FUSION, ComparedModel
-from trainer.measure import metrics
 from trainer.measure.predictions import Predictions
 
 _RESAMPLES, _ROWS = 200, 2000  # of the validation nodes, and rows of each at most
@@ -31,7 +30,7 @@ def best(found: list[ComparedModel], plan: Plan) -> tuple[ComparedModel, str]:
 
 
 def _why(first: ComparedModel, fused: ComparedModel, plan: Plan, error: float) -> str:
-    title, own, its = metrics.title(plan.metric), abs(fused.value(plan)), abs(first.value(plan))
+    title, own, its = plan.target.metrics[plan.metric].title, abs(fused.value(plan)), abs(first.value(plan))
     text = f"Its {title} on the validation nodes is {own:.4g}. That of {first.name}, which was tuned on these nodes, is {its:.4g}: "
     return f"{text}better by no more than the standard error of the difference, {error:.2g}."
 

@@ -17,9 +17,7 @@ from trainer.kinds.graph.comparison.neighbours import TITLES, Neighbours
 from trainer.kinds.graph.links import LinkAnswers
 from trainer.kinds.graph.negatives import Negatives
 from trainer.launch.outcome import Outcome
-from trainer.measure import metrics
 from trainer.measure.predictions import Predictions
-from trainer.targets.target import Classes
 
 HEURISTIC = "heuristic"
 FUSION, HEURISTICS = "fusion", "heuristics"
@@ -43,8 +41,8 @@ class ComparedModel:
 
     def value(self, plan: Plan) -> float:
         """The metric that chooses, on the validation rows: larger is better."""
-        found = candidates.summary(self.answers["validation"], plan).get(plan.metric, numpy.nan)
-        return _sign(plan.metric) * found
+        found = plan.target.summary(self.answers["validation"]).get(plan.metric, numpy.nan)
+        return found if plan.target.metrics[plan.metric].higher_is_better else -found
 
 
 def of_network(outcome: Outcome, name: str) -> ComparedModel:
@@ -79,7 +77,7 @@ def of_links(graph: Neighbours, table: numpy.ndarray | None, measured: dict[str,
 
 
 def _sign(metric: str) -> int:
-    return 1 if metrics.higher_is_better(metric) else -1
+    return 1 if links.DESCRIBED[metric].higher_is_better else -1
 
 
 def _single(name: str, graph: Neighbours, known: dict[str, Columns], measured: dict[str, Negatives], spent: tuple[float, float]) -> ComparedModel:
@@ -102,7 +100,7 @@ def _fused(
     began, cpu = time.monotonic(), time.process_time()
     sources = measured["validation"].source
     tried = [(fusion.crossed(known["validation"], names, sources, seed, balance), balance) for balance in (fusion.PAIRS, 0.0)]
-    held, balance = max(tried, key=lambda t: _sign(metric) * metrics.summary(t[0], 0)[metric])
+    held, balance = max(tried, key=lambda t: _sign(metric) * links.summary(t[0])[metric])
     score = fusion.fit(known["validation"], names, seed, balance)
     spent = spent[0] + time.monotonic() - began, spent[1] + time.process_time() - cpu
     return _compared(name, title, candidates.ESTIMATOR, PairScores(score, graph, table), known, measured, spent, held)
@@ -143,7 +141,7 @@ def _entry(candidate: ComparedModel, chosen: ComparedModel, plan: Plan, asked: s
     entry |= {
         "seconds": candidate.seconds,
         "cpu_seconds": round(candidate.cpu, 2),
-        "validation": candidates.summary(candidate.answers["validation"], plan),
+        "validation": plan.target.summary(candidate.answers["validation"]),
     }
     if test := report(candidate.answers["test"], plan):
         entry["test"] = test
@@ -152,15 +150,14 @@ def _entry(candidate: ComparedModel, chosen: ComparedModel, plan: Plan, asked: s
 
 def report(answers: LinkAnswers | Predictions, plan: Plan) -> dict:
     """The metrics of ``answers`` with their intervals."""
-    classes, scale = (plan.target.outputs, 1.0) if isinstance(plan.target, Classes) else (0, plan.target.std)
-    return metrics.report(answers, classes, plan.settings.seed, scale)
+    return plan.target.report(answers, plan.settings.seed)
 
 
 def _why(candidate: ComparedModel, chosen: ComparedModel, plan: Plan, asked: str, rows: str) -> str:
     own, its = abs(candidate.value(plan)), abs(chosen.value(plan))
     if candidate is chosen:
-        return asked or f"Its {metrics.title(plan.metric)} on the validation {rows} is the best: {own:.{_DIGITS}g}."
-    return f"Its {metrics.title(plan.metric)} on the validation {rows} is {own:.{_DIGITS}g}, that of {chosen.name} {its:.{_DIGITS}g}."
+        return asked or f"Its {plan.target.metrics[plan.metric].title} on the validation {rows} is the best: {own:.{_DIGITS}g}."
+    return f"Its {plan.target.metrics[plan.metric].title} on the validation {rows} is {own:.{_DIGITS}g}, that of {chosen.name} {its:.{_DIGITS}g}."
 
 
 def timed(make: Callable[[], Any]) -> tuple[Any, float, float]:

@@ -12,7 +12,8 @@ from trainer.kinds.graph.comparison.node_scores import LINEAR, MAJORITY, PROPAGA
 from trainer.kinds.graph.comparison.nodes import Spread
 from trainer.measure.dummy import dummy
 from trainer.measure.predictions import MAX_CLASSES, Predictions
-from trainer.targets.target import Classes, Number
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 
 _SPLITS = ("train", "validation", "test")
 _PARTS = 10  # of the validation nodes, each of which is scored by weights from the others

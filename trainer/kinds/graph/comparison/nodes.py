@@ -10,7 +10,8 @@ from trainer import threads
 from trainer.measure import linear
 from trainer.measure.linear import Linear
 from trainer.measure.predictions import Predictions
-from trainer.targets.target import Classes, Number
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

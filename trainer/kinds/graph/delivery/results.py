@@ -10,8 +10,8 @@ from trainer import prepare as preparing
 from trainer.baseline import Baselines
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
+from trainer.core.example import Dataset, Example
 from trainer.core.saved_model import DESCRIPTION
-from trainer.data import Dataset, Example
 from trainer.errors import count
 from trainer.export import display, results
 from trainer.export.training_results import add_event_files, compared_champion, described_training, test_details
@@ -24,11 +24,9 @@ from trainer.kinds.graph.graph import LINKS
 from trainer.kinds.graph.prepare import Prepared
 from trainer.kinds.graph.score import EXTRA
 from trainer.launch.outcome import Outcome
-from trainer.measure import metrics
 from trainer.measure.predictions import Predictions
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
-from trainer.targets.target import Classes, Number
 
 MOST_LINKS = 1_000_000  # rows of predicted_links.csv
 SAMPLES = 5
@@ -69,8 +67,7 @@ def training(
     models on the same test rows."""
     plan, graph, outcome, out = prepared.plan, prepared.graph, delivered.outcome, spec.work / results.OUT
     answers = delivered.candidate.answers
-    classes, scale = (plan.target.outputs, 1.0) if isinstance(plan.target, Classes) else (0, plan.target.std)
-    reports = {n: metrics.report(a, classes, settings.seed, scale) for n, a in answers.items()}
+    reports = {n: plan.target.report(a, settings.seed) for n, a in answers.items()}
     at = outcome.position
     chosen = {"task": plan.task, "metric": plan.metric, "best_epoch": at.best_epoch, "best_step": at.best_step, **reports, "baselines": baselines}
     if reports["test"]:
@@ -91,7 +88,7 @@ def training(
         details: dict = {}
     else:
         section |= _of_nodes(out, settings, prepared, answers["test"])
-        details = test_details(_named(prepared), plan.target, answers["test"], classes, Baselines([], None, None, None, ""))
+        details = test_details(_named(prepared), plan.target, answers["test"], Baselines([], None, None, None, ""))
     from importlib.metadata import version
 
     results.finish(
@@ -189,7 +186,6 @@ def _sources(prepared: Prepared, delivered: Delivered) -> numpy.ndarray:
 def _of_nodes(out: Path, settings: Settings, prepared: Prepared, test: Predictions) -> dict:
     """Write what a model of nodes says of the test nodes; gives its figures."""
     nodes = numpy.asarray([e.content for e in prepared.data.splits["test"]], numpy.int64)
-    assert isinstance(prepared.plan.target, Classes | Number)
     files.write_text(out / "predictions.csv", tables.of_nodes(prepared.graph, nodes, prepared.plan.target, test))
     if not len(test):
         return {}

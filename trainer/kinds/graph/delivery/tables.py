@@ -11,7 +11,8 @@ from trainer.kinds.graph.graph import Graph
 from trainer.kinds.graph.links import LinkAnswers
 from trainer.kinds.graph.negatives import Negatives
 from trainer.measure.predictions import Predictions
-from trainer.targets.target import Classes, Number
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 
 SHOWN = 10  # pairs in a report
 

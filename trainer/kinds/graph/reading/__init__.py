@@ -9,13 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trainer.config.spec import Spec
+from trainer.core.kind import Kind
 from trainer.data.checks import Checks
+from trainer.data.claims import FORM, Claim, Files
 from trainer.data.sources import Sources
 from trainer.kinds.graph.graph import Graph
 
 if TYPE_CHECKING:
     from trainer.kinds.graph.reading.detect import Tables
     from trainer.kinds.graph.reading.formats import GraphFile
+
+
+SURE = FORM + 0.1
 
 
 @dataclass
@@ -37,6 +42,15 @@ def find(sources: Sources, settings, checks: Checks, work: Path) -> Found | None
     from trainer.kinds.graph.reading import finding  # pyarrow, which other data need not wait for
 
     return finding.find(sources, settings, checks)
+
+
+def claim(kind: Kind, files: Files, settings) -> Claim | None:
+    """The claim of a graph. Its edges are what other kinds would read as rows, so it is surer than they are."""
+    found = find(files.sources, settings, files.checks, files.spec.work)
+    if found is None:
+        return None
+    used = {found.file.name} if found.file is not None else {*found.tables.files, *(w.file for w in found.words)}
+    return Claim(kind, SURE, 0, "a graph", found, frozenset(used))
 
 
 def load(found: Found, settings, checks: Checks, work: Path, spec: Spec) -> Graph:

@@ -8,10 +8,11 @@ import numpy
 import pyarrow
 
 from trainer.config.spec import Input
-from trainer.data.formats.memory import MEMORY_SHARE, memory, too_large
+from trainer.data.formats.memory import MEMORY_SHARE, too_large
 from trainer.kinds.graph.reading import columns as columns_of, refusals
 from trainer.kinds.graph.reading.nodes import from_words
 from trainer.kinds.graph.reading.raw import Nodes, Raw
+from trainer.memory import memory
 
 _CSR = ("indices", "indptr", "shape", "data")
 _PREFIXES = ("adj_", "adj_matrix.", "adj.", "")

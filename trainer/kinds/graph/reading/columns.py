@@ -15,9 +15,10 @@ import pyarrow.parquet
 
 from trainer.data import names
 from trainer.data.formats import tables
-from trainer.data.formats.memory import MEMORY_SHARE, memory, too_large
+from trainer.data.formats.memory import MEMORY_SHARE, too_large
 from trainer.data.formats.table import NotATable
 from trainer.kinds.graph.reading.heads import BLANKS, Head
+from trainer.memory import memory
 from trainer.run_folder.events import Events
 
 BLOCK = 8 << 20

@@ -11,7 +11,7 @@ from trainer.data import names
 from trainer.data.columns import values
 from trainer.data.formats import tables
 from trainer.data.formats.decode import NotText, decode
-from trainer.data.formats.memory import MEMORY_SHARE, memory, too_large
+from trainer.data.formats.memory import MEMORY_SHARE, too_large
 from trainer.errors import UserError
 from trainer.kinds.graph.large_arrays import allocate
 from trainer.kinds.graph.reading import columns as columns_of
@@ -19,6 +19,7 @@ from trainer.kinds.graph.reading.columns import NotReadable
 from trainer.kinds.graph.reading.heads import Head
 from trainer.kinds.graph.reading.matching import NodeFile
 from trainer.kinds.graph.reading.raw import Nodes
+from trainer.memory import memory
 
 LABEL_ENDINGS = ("label", "labels", "class", "target")
 MASKS = {"train_mask": "train", "val_mask": "validation", "valid_mask": "validation", "validation_mask": "validation", "test_mask": "test"}

@@ -7,14 +7,13 @@ import collections
 import json
 from dataclasses import dataclass
 
-from trainer.config.kinds import LABEL_SETS
 from trainer.data import names
 from trainer.data.columns import choices, values
 from trainer.data.columns.profiles import Profile
 from trainer.data.formats.table import Table
 from trainer.errors import UserError, some
 
-TASK = LABEL_SETS
+TASK = "multi-label-classification"
 NONE = "(none)"
 SEPARATORS = (";", "|", ",")
 NAMES = ("tags", "categories", "genres", "topics", "keywords")  # of columns that count where none has the name of a label

@@ -5,10 +5,18 @@ from dataclasses import dataclass
 import numpy
 
 from trainer.errors import UserError, some
-from trainer.kinds.tokens import entities
-from trainer.measure import intervals
+from trainer.measure import intervals, precision_recall
+from trainer.measure.metric import LOSS, Metric, table as described
 
-METRICS = ("f1_micro", "f1_macro", "precision_micro", "recall_micro", "exact_rows", "loss")
+DESCRIBED = described(
+    Metric("f1_micro", "F1 over all labels"),
+    Metric("f1_macro", "F1"),
+    Metric("precision_micro", "precision over all labels"),
+    Metric("recall_micro", "recall over all labels"),
+    Metric("exact_rows", "rows with exactly the right labels"),
+    LOSS,
+)
+METRICS = tuple(DESCRIBED)
 _LEAST = 1e-7
 _MAX_DRAWN = 200  # labels up to which the interval of the macro F1 is computed
 
@@ -79,15 +87,19 @@ def table(a: LabelSets, simple: LabelSets | None, labels: tuple[str, ...], thres
     if not len(a):
         return None
     counts = a.counts().astype(numpy.int32)
-    drawn = entities.resampled(counts[:, :_MAX_DRAWN], seed)
+    drawn = precision_recall.resampled(counts[:, :_MAX_DRAWN], seed)
     totals = counts.sum(axis=0)
     each = [
-        {"label": label, "threshold": thresholds.get(label, 0.5), **entities.scores(totals[i], drawn[:, i] if i < _MAX_DRAWN else drawn[:0, 0])}
+        {
+            "label": label,
+            "threshold": thresholds.get(label, 0.5),
+            **precision_recall.scores(totals[i], drawn[:, i] if i < _MAX_DRAWN else drawn[:0, 0]),
+        }
         for i, label in enumerate(labels)
     ]
-    found = {"overall": entities.scores(totals.sum(axis=0), drawn.sum(axis=1) if len(labels) <= _MAX_DRAWN else drawn[:0, 0]), "labels": each}
+    found = {"overall": precision_recall.scores(totals.sum(axis=0), drawn.sum(axis=1) if len(labels) <= _MAX_DRAWN else drawn[:0, 0]), "labels": each}
     if simple is not None:
-        found["baseline"] = entities.scores(simple.counts().sum(axis=(0, 1)), drawn[:0, 0])
+        found["baseline"] = precision_recall.scores(simple.counts().sum(axis=(0, 1)), drawn[:0, 0])
     return found
 
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field
 
-from trainer.config.kinds import KINDS, of_task
+from trainer.core import registry
+from trainer.core.kind import Kind
 from trainer.data import names
-from trainer.data.columns import choices, features, unsupported_tasks, values
+from trainer.data.columns import choices, features, values
 from trainer.data.columns.profiles import Profile
 from trainer.data.formats.table import Table
 from trainer.data.images import Index
 from trainer.errors import UserError, some
 from trainer.kinds.language import forms
+from trainer.kinds.rows import unsupported_tasks
 from trainer.kinds.text import pairs
 from trainer.kinds.text.label_sets import forms as label_sets
 
+TEXT, IMAGE, TABLE, LANGUAGE = "text", "image", "table", "language"  # the kinds that read rows
+WORDS = {TEXT: "text", IMAGE: "image", TABLE: "tabular"}  # how their tasks begin
 CLOSE = 0.9  # ratio of two scores from which a choice counts as ambiguous
 
 
@@ -34,8 +38,8 @@ class Roles:
     decisions: list[tuple[str, object, str]] = field(default_factory=list)
 
     @property
-    def kind(self) -> str:
-        return of_task(self.task)
+    def kind(self) -> Kind:
+        return registry.of_task(self.task)
 
     @property
     def regression(self) -> bool:
@@ -44,7 +48,25 @@ class Roles:
     @property
     def labelled(self) -> bool:
         """Whether every example has one of several labels."""
-        return not self.regression and self.kind != "language"
+        return not self.regression and not self.writes
+
+    @property
+    def writes(self) -> bool:
+        """Whether a model learns to write what the columns hold."""
+        return self.kind.name == LANGUAGE
+
+    @property
+    def reads_images(self) -> bool:
+        return self.kind.name == IMAGE
+
+    @property
+    def reads_cells(self) -> bool:
+        """Whether a model reads columns of numbers and categories."""
+        return self.kind.name == TABLE
+
+    @property
+    def reads_texts(self) -> bool:
+        return self.kind.name == TEXT
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -76,7 +98,7 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index,
     rest.pop(roles.label)
     kind = _kind(rest, paths, settings, where)
     goal = _goal(seen[roles.label], kind, settings.task, where)
-    roles.task = f"{KINDS[kind].word}-{goal}"
+    roles.task = f"{WORDS[kind]}-{goal}"
     if kind == "image":
         roles.columns = (paths[0],)
         roles.decisions.append(("image_column", paths[0], f"{names.column(paths[0])} contains the names of images in the dataset."))
@@ -147,7 +169,7 @@ def _side_columns(roles: Roles, tables: list[Table], seen: dict[str, Profile], s
 def _kind(rest: dict[str, Profile], paths: list[str], settings, where: str) -> str:
     """What the examples are: text, image or table."""
     if settings.task != "auto":
-        kind = of_task(settings.task)
+        kind = registry.of_task(settings.task).name
         if kind == "image" and not paths:
             raise UserError(
                 "no_images",
@@ -215,5 +237,5 @@ def _task_reason(roles: Roles, label: Profile, wanted: str) -> str:
     if wanted != "auto":
         return f"The task is {task}, as requested."
     goal = f"{label.distinct} different numbers in {roles.label}" if roles.regression else f"{label.distinct} classes in {roles.label}"
-    reading = {"text": "rows of text", "image": "images named in a table", "table": "columns of numbers and categories"}[roles.kind]
+    reading = {"text": "rows of text", "image": "images named in a table", "table": "columns of numbers and categories"}[roles.kind.name]
     return f"The task is {task}: the data are {reading} with {goal}."

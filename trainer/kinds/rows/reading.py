@@ -3,26 +3,31 @@
 import collections
 from dataclasses import dataclass, field
 
-from trainer.config.spec import Spec
+from trainer.core import registry
 from trainer.core.example import SPLITS, Dataset, Example
-from trainer.data import audit, folders, images, names, sources, splits, subset
+from trainer.core.kind import Kind
+from trainer.data import audit, folders, images, names, splits, subset
 from trainer.data.checks import Checks
-from trainer.data.columns import profiles, roles as roles_of
+from trainer.data.claims import ROWS, Claim, Files
+from trainer.data.columns import profiles
 from trainer.data.columns.features import NUMBER
-from trainer.data.columns.roles import Roles
 from trainer.data.columns.values import Style
 from trainer.data.formats import tables
 from trainer.data.formats.table import NotATable, Table
 from trainer.data.keys import Keys
-from trainer.data.rows import Rows
 from trainer.data.sources import Ignored, Sources
 from trainer.errors import UserError, some
 from trainer.gc_pause import paused
 from trainer.kinds.language import documents, forms, token_files as token_streams
+from trainer.kinds.rows import column_checks, leaks, roles as roles_of
+from trainer.kinds.rows.examples import Rows
+from trainer.kinds.rows.roles import Roles
 from trainer.kinds.text.label_sets import splitting
 from trainer.run_folder.events import Events
 
 THINGS = {"image": "images", "text": "texts"}
+KEY = "rows"  # in what kinds share
+FIRST = "table"  # the kind that tells why no rows can be read
 
 
 @dataclass
@@ -35,29 +40,55 @@ class Reading:
     styles: dict[str, Style] = field(default_factory=dict)
 
 
+def claim(kind: Kind, files: Files, settings) -> Claim | None:
+    """The claim of ``kind``, one of those that read rows of tables or files in folders: they look together which of them the files are."""
+    if KEY not in files.shared:
+        files.shared[KEY] = _together(files, settings)
+    looked: Looked = files.shared[KEY]
+    if looked.fault is not None:
+        return Claim(kind, ROWS, 0, looked.what, None, fault=looked.fault, files=looked.files) if kind.name == looked.kind else None
+    reading = looked.reading
+    if reading is None or reading.roles.kind.name != kind.name:
+        return None
+    size = sum(map(len, reading.given.values()))
+    return Claim(kind, ROWS, size, f"{size} {kind.things}", reading, frozenset(reading.files), files=looked.files)
+
+
+@dataclass
+class Looked:
+    """What the kinds found together. ``kind`` is the name of the kind that tells a ``fault``."""
+
+    files: Files
+    reading: Reading | None = None
+    fault: UserError | None = None
+    kind: str = ""
+    what: str = ""
+
+
 @paused()
-def load(spec: Spec, settings, events: Events, found: Sources | None = None) -> Dataset:
-    """The data of a training. Raises UserError for everything that only the user can fix.
+def _together(files: Files, settings) -> Looked:
+    sources, checks = files.sources, files.checks
+    for source in sources.graphs:
+        sources.ignored.add(source.name, names.not_read(source.name))
+    try:
+        reading = _read(sources, settings, checks)
+    except UserError as e:
+        of_task = registry.of_task(settings.task)
+        return Looked(files, fault=e, kind=of_task.name if of_task is not None and of_task.claims_by_whole_files else FIRST, what="rows")
+    return Looked(files, reading)
 
-    ``settings`` has the options of the group "data" as attributes, besides task, data_file, text_column, label_column and seed. ``found``
-    are the files, if they were looked for before.
-    """
-    checks = Checks(events)
-    found = found or sources.find(spec, settings.data_file, events)
-    from trainer.kinds.tokens import reading as tokens  # it reads with this package
 
-    if tagged := tokens.find(found, settings, events):
-        return tokens.load(tagged, found.ignored, settings, checks)
-    for source in found.graphs:
-        found.ignored.add(source.name, names.not_read(source.name))
-    reading = _read(found, settings, checks)
+@paused()
+def load(claimed: Claim, settings, checks: Checks) -> Dataset:
+    """The data of a training. Raises UserError for everything that only the user can fix."""
+    reading, found, events = claimed.reading, claimed.files.sources, checks.events
     if found.ignored:
         events.decision("ignored_files", found.ignored.listed()[:1000], f"Not used: {found.ignored}.")
     roles, given = reading.roles, reading.given
-    if roles.kind == "image":
+    if roles.reads_images:
         whole = {id(e) for e in images.without_broken([e for rows in given.values() for e in rows], checks)}
         given = {name: [e for e in rows if id(e) in whole] for name, rows in given.items()}
-    keys = Keys(roles.kind, found.sums(), by_row=roles.kind == "table" and NUMBER not in roles.types.values())
+    keys = Keys(roles.kind.key, found.sums(), by_row=roles.reads_cells and NUMBER not in roles.types.values())
     if roles.sets is not None:
         complete, labels = splitting.complete(given, roles.sets.separator, keys, settings, checks)
     else:
@@ -67,7 +98,9 @@ def load(spec: Spec, settings, events: Events, found: Sources | None = None) -> 
         labels = () if not roles.labelled else tuple(sorted({e.target for e in complete["train"]}, key=names.natural))
         if labels:
             events.decision("labels", list(labels[:1000]), f"The model predicts one of {len(labels)} classes: {some(labels)}.")
-        audit.examples(complete, roles, keys, checks)
+        audit.examples(complete, roles.labelled, keys, checks)
+        if roles.reads_cells or roles.reads_texts:
+            leaks.check(complete["train"], roles, checks)
     return Dataset(
         task=roles.task,
         kind=roles.kind,
@@ -111,7 +144,7 @@ def _read(found: Sources, settings, checks: Checks) -> Reading:
             raise
     else:
         sizes["table"] = sum(len(t.rows) for t in group)
-        if roles.kind == "image":
+        if roles.reads_images:
             sizes.pop("image", None)  # the table says of the same images what they are
     best = max(sizes, key=sizes.get)
     if best in faults:
@@ -232,7 +265,7 @@ def _from_tables(group: list[Table], roles: Roles, seen: dict, index: images.Ind
             given[name] = [e for table in part for e in rows.examples(table)]
     where = some(sorted(t.name for t in group), 3)
     rows.report(where, settings.missing_labels, checks)
-    audit.columns(roles, seen, where, checks)
+    column_checks.check(roles, seen, where, checks)
     return Reading(roles, given, sorted(t.name for t in group), styles)
 
 

@@ -1,4 +1,4 @@
-"""Texts: token ids for a transformer, either an installed model or a new one with the architecture of BERT-tiny."""
+"""Texts as token ids for a transformer, either an installed model or a new one with the architecture of BERT-tiny."""
 
 import shutil
 from dataclasses import dataclass
@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy
 from tokenizers import Tokenizer
 
-from trainer.config.spec import Spec
+from trainer.core.example import Example
 from trainer.core.plan import Plan, Rows
-from trainer.data import Dataset, Example
 from trainer.measure.histogram import histogram
 from trainer.models import vocabulary
 from trainer.models.catalogue import Base
@@ -23,7 +22,6 @@ PERCENTILE = 95
 WORD_DROPOUT = 0.2
 _BATCH, _BATCH_CHARACTERS = 2000, 1_000_000
 _NO_IDS, _NO_TYPES = numpy.zeros(0, numpy.int32), numpy.zeros(0, numpy.int8)
-_AUTO = "AutoModelForSequenceClassification"
 # What an installed model's tokenizer consists of, besides tokenizer.json, which is always written.
 _TOKENIZER_FILES = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "vocab.txt", "vocab.json", "merges.txt")
 
@@ -117,6 +115,9 @@ class Encoder:
         stride = min(self.stride, self.max_length // 2) if self.long_text == "sliding_window" else 0
         self.tokenizer.enable_truncation(self.max_length, stride=stride, direction=self.side)
 
+    def forget(self) -> None:
+        self.lengths.clear()
+
     def described(self) -> dict:
         return {
             "model": {"max_length": self.max_length},
@@ -146,43 +147,6 @@ class Encoder:
             **{f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")},
         }
         files.write_json(folder / "tokenizer_config.json", settings)
-
-
-def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> Encoder:
-    """Load or learn the tokenizer, and choose the maximum length of texts."""
-    train = [e.content for e in data.splits["train"]]
-    lower = settings.lower_case != "no"
-    if base.folder is None:
-        tokenizer, limit = vocabulary.learn([part for text in train for part in _parts(text)], lower), MAX_POSITIONS
-        size = tokenizer.get_vocab_size()
-        events.decision("vocabulary", size, f"A vocabulary of {size} word pieces is learned from the training texts.")
-    else:
-        tokenizer, limit = vocabulary.installed(base.folder), position_limit(base)
-    lengths = [len(e.ids) for e in encodings(tokenizer, train)]
-    description = {
-        "max_length": max_length(settings, lengths, limit, events),
-        "pad_id": pad_id(tokenizer, base),
-        "padding": settings.padding,
-        "truncation_side": settings.truncation_side,
-        "long_text": settings.long_text,
-        "stride": settings.stride,
-        "lower_case": lower,
-    }
-    return Encoder(tokenizer, description, base)
-
-
-def load_encoder(spec: Spec | None, folder: Path, description: dict) -> Encoder:
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    tokenizer.no_padding()
-    return Encoder(tokenizer, description)
-
-
-def baseline(encoder: Encoder, data: Dataset, rows: dict[str, Rows], max_width: int):
-    from trainer.measure.tfidf import TfIdf
-
-    texts = {n: [" ".join(_parts(e.content)) for e in examples] for n, examples in data.splits.items()}
-    tfidf = TfIdf.learn(texts["train"], max_width)
-    return {n: tfidf.features(t) for n, t in texts.items()}, tfidf, "bag of words"
 
 
 def position_limit(base: Base) -> int:
@@ -223,7 +187,7 @@ def pad_id(tokenizer: Tokenizer, base: Base) -> int:
     return 0
 
 
-def _parts(content) -> tuple[str, ...]:
+def parts(content) -> tuple[str, ...]:
     return (content,) if isinstance(content, str) else content
 
 
@@ -237,23 +201,11 @@ def encodings(tokenizer: Tokenizer, contents: list):
     batch, size = [], 0
     for content in contents:
         batch.append(content)
-        size += sum(map(len, _parts(content)))
+        size += sum(map(len, parts(content)))
         if len(batch) == _BATCH or size > _BATCH_CHARACTERS:
             yield from tokenizer.encode_batch_fast(batch)
             batch, size = [], 0
     yield from tokenizer.encode_batch_fast(batch)
-
-
-def build(plan: Plan):
-    """The installed base model, or a new model with the architecture of BERT-tiny."""
-    from trainer.models import transformer
-
-    if plan.base.folder is not None:
-        return transformer.from_base(_AUTO, plan, pad_token_id=plan.shape["pad_id"])
-    # The module itself and not the package: the package's lazy loading touches more of the library.
-    from transformers.models.bert.modeling_bert import BertForSequenceClassification
-
-    return BertForSequenceClassification(tiny(plan))
 
 
 def tiny(plan: Plan):
@@ -264,8 +216,6 @@ def tiny(plan: Plan):
     """
     from transformers.models.bert.configuration_bert import BertConfig
 
-    from trainer.models import transformer
-
     return BertConfig(
         vocab_size=plan.shape["vocabulary_size"],
         hidden_size=128,
@@ -274,29 +224,5 @@ def tiny(plan: Plan):
         intermediate_size=512,
         max_position_embeddings=MAX_POSITIONS,
         pad_token_id=plan.shape["pad_id"],
-        **transformer.head(plan),
+        **plan.target.configuration(),
     )
-
-
-def build_frozen(plan: Plan):
-    """The installed base model under a linear head on its mean vectors; None if it cannot have one."""
-    from trainer.models import mean_pooled
-
-    return mean_pooled.build(plan.base.folder, plan.target.outputs)
-
-
-def load(folder: Path, like=None):
-    from trainer.models import mean_pooled, transformer
-
-    if (folder / mean_pooled.HEAD).is_file():
-        return mean_pooled.load(folder)
-    return transformer.load(_AUTO, folder, like)
-
-
-def save(model, plan: Plan, folder: Path) -> None:
-    from trainer.models import mean_pooled, transformer
-
-    if isinstance(model, mean_pooled.MeanPooled):
-        model.save(folder)
-    else:
-        transformer.save(model, plan, folder)

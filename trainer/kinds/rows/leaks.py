@@ -8,8 +8,8 @@ import numpy
 from trainer.core.example import Example
 from trainer.data.checks import Checks
 from trainer.data.columns.features import CATEGORY
-from trainer.data.columns.roles import Roles
 from trainer.errors import some
+from trainer.kinds.rows.roles import Roles
 
 DETERMINED = 0.99  # of the rows whose value occurs more than once
 COMMON = 0.95  # of one class: then anything seems to determine the label
@@ -21,7 +21,7 @@ FEW_VALUES = 200
 def check(rows: list[Example], roles: Roles, checks: Checks) -> None:
     """Report columns that reveal the label, and texts that contain it."""
     rows = rows[:: -(-len(rows) // SAMPLE)]
-    if roles.kind == "text":
+    if roles.reads_texts:
         _texts(rows, roles, checks)
         return
     test = _linear if roles.regression else _determines

@@ -10,12 +10,12 @@ from trainer.data import names
 from trainer.data.checks import Checks
 from trainer.data.columns import values
 from trainer.data.columns.features import NUMBER
-from trainer.data.columns.roles import Roles
 from trainer.data.columns.values import Style
 from trainer.data.formats.table import Table
 from trainer.data.images import Index
 from trainer.errors import UserError, count as count_of, left_out, some
 from trainer.kinds.language import forms
+from trainer.kinds.rows.roles import Roles
 
 PAIR = "pair"
 LONGEST_LABEL = 500  # characters: a longer one is a text in the wrong place
@@ -40,7 +40,7 @@ class Rows:
         roles = self._roles
         contents = self._contents(table)
         targets = self._targets(table)
-        name_of = roles.id or (roles.columns[0] if roles.kind == "image" else "")  # else nobody could tell which image a row is about
+        name_of = roles.id or (roles.columns[0] if roles.reads_images else "")  # else nobody could tell which image a row is about
         ids, groups = (([c.strip() for c in table.cells(n)] if n else [""] * len(table.rows)) for n in (name_of, roles.group))
         found = []
         for (number, _), content, target, name, group in zip(table.rows, contents, targets, ids, groups):
@@ -72,7 +72,7 @@ class Rows:
                 f"{unlabelled} rows of {where} have no label in the column {self._roles.label}.",
                 "Fill in the labels, or set missing_labels to drop.",
             )
-        if self._roles.kind == "language":
+        if self._roles.writes:
             self._refuse_most(where)
         for reason, count in self.left.items():
             checks.drop(reason, count)
@@ -93,9 +93,9 @@ class Rows:
         )
 
     def _contents(self, table: Table) -> list:
-        kind = self._roles.kind
-        if kind == "language":
+        if self._roles.writes:
             return self._conversations(table)
+        kind = self._roles.kind.name
         found = self._texts(table) if kind == "text" else self._paths(table) if kind == "image" else self._cells(table)
         reason = {"text": "the text is empty", "image": "the image they name is not in the dataset", "table": "all their cells are empty"}[kind]
         if empty := found.count(None):
@@ -145,7 +145,7 @@ class Rows:
         return [row if any(row) else None for row in zip(*columns)]
 
     def _targets(self, table: Table) -> list[str | None]:
-        if not self._roles.label or self._roles.kind == "language":
+        if not self._roles.label or self._roles.writes:
             return [""] * len(table.rows)
         if self._roles.sets is not None:
             found = self._roles.sets.targets(table)

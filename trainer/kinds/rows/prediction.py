@@ -1,65 +1,81 @@
 """The examples that an earlier model is to answer."""
 
 import dataclasses
+from dataclasses import replace
+from typing import NoReturn
 
-from trainer.config.kinds import KINDS
-from trainer.config.spec import Spec
+from trainer.core.columns import Columns
 from trainer.core.example import Example
-from trainer.data import folders, images, names, sources
+from trainer.core.kind import Kind
+from trainer.data import folders, names, sources
 from trainer.data.columns import values
 from trainer.data.columns.choices import listed, resolve
 from trainer.data.columns.features import NUMBER
-from trainer.data.columns.roles import Roles
 from trainer.data.columns.values import Style
 from trainer.data.formats import tables
 from trainer.data.formats.table import NotATable, Table
 from trainer.data.images import Index
-from trainer.data.rows import PAIR, Rows
+from trainer.data.sources import Sources
 from trainer.errors import UserError, left_out, some
 from trainer.gc_pause import paused
 from trainer.kinds.language import forms
+from trainer.kinds.rows.examples import PAIR, Rows
+from trainer.kinds.rows.roles import IMAGE, LANGUAGE, TABLE, TEXT, Roles
 from trainer.run_folder.events import Events
+
+Read = tuple[list[Example], list[str], int]  # examples, their files, and how many rows were left out
 
 
 @paused()
-def read(
-    spec: Spec,
-    settings,
-    events: Events,
-    kind: str,
-    columns: tuple[str, ...],
-    types: dict[str, str],
-    label_column: str,
-    styles: dict[str, Style] | None = None,
-) -> tuple[list[Example], list[str], int]:
-    """The examples for a model that reads ``columns`` of ``types``, their files, and how many rows were left out.
-
-    ``styles`` says how numbers were written in its training data; the label is a number where it has a style.
-
-    Tables that have the columns are read, whatever else they hold; the target is what stands in ``label_column``, or empty.
-    Where no table fits, every text file is an example for a text model. An image model answers every image that can be decoded.
-    Raises UserError where nothing fits.
-    """
-    found = sources.find(spec, settings.data_file, events)
-    if kind == "tokens":
-        from trainer.kinds.tokens import reading as tokens  # it reads with this package
-
-        if (tagged := tokens.to_predict(found, settings, events, columns))[0]:
-            return tagged
-        raise _nothing(kind, columns, found.ignored)
-    if kind == "language":
-        columns, types = _prompt_columns(settings.text_column, types)
-    if kind == "image" and found.images:
+def images(kind: Kind, found: Sources, columns: Columns, settings, events: Events) -> Read:
+    """Every image that can be decoded is an example."""
+    if found.images:
         return _images(found.images, events)
-    if kind != "image":
-        wanted, types = _wanted(settings.text_column, columns, types) if kind == "text" else (columns, types)
-        label = settings.label_column.strip() or label_column
-        fitting = _fitting(found, wanted, label, settings, events)
-        if fitting:
-            return _rows(fitting, Roles(KINDS[kind].tasks[0], tuple(wanted), types=types), label, settings, events, styles or {})
-        if kind in ("text", "language") and found.texts:
-            return _texts(found.texts, settings.encoding, events)
-    raise _nothing(kind, columns, found.ignored)
+    raise _nothing(kind, columns.names, found.ignored)
+
+
+@paused()
+def cells(kind: Kind, found: Sources, columns: Columns, settings, events: Events) -> Read:
+    """Tables that have the columns are read, whatever else they hold."""
+    return _of_tables(kind, found, columns, settings, events) or _raise(_nothing(kind, columns.names, found.ignored))
+
+
+@paused()
+def texts(kind: Kind, found: Sources, columns: Columns, settings, events: Events) -> Read:
+    """The columns that the user names, or those of the model. Where no table fits, every text file is an example."""
+    names_read, types = _wanted(settings.text_column, columns.names, columns.types)
+    return _or_files(kind, found, replace(columns, names=names_read, types=types), settings, events)
+
+
+@paused()
+def prompts(kind: Kind, found: Sources, columns: Columns, settings, events: Events) -> Read:
+    """The columns with the prompts. Where no table fits, every text file is an example."""
+    names_read, types = _prompt_columns(settings.text_column, columns.types)
+    return _or_files(kind, found, replace(columns, names=names_read, types=types), settings, events)
+
+
+READERS = {IMAGE: images, TABLE: cells, TEXT: texts, LANGUAGE: prompts}
+
+
+def _or_files(kind: Kind, found: Sources, columns: Columns, settings, events: Events) -> Read:
+    if (read := _of_tables(kind, found, columns, settings, events)) is not None:
+        return read
+    if found.texts:
+        return _texts(found.texts, settings.encoding, events)
+    raise _nothing(kind, columns.names, found.ignored)
+
+
+def _of_tables(kind: Kind, found: Sources, columns: Columns, settings, events: Events) -> Read | None:
+    """The rows of the tables that have the columns; None where none has. The target is what stands in the label column, or empty."""
+    label = settings.label_column.strip() or columns.label
+    fitting = _fitting(found, columns.names, label, settings, events)
+    if not fitting:
+        return None
+    return _rows(fitting, Roles(kind.tasks[0], tuple(columns.names), types=columns.types), label, settings, events, columns.styles)
+
+
+def _raise(error: UserError) -> NoReturn:
+    raise error
 
 
 def _prompt_columns(text_column: str, types: dict[str, str]) -> tuple[tuple[str, ...], dict[str, str]]:
@@ -101,7 +117,7 @@ def _rows(
     for table in fitting:
         roles.id = resolve(settings.id_column, dict.fromkeys(table.columns), "id_column", table.name) if settings.id_column.strip() else ""
         styles = {c: _style(table, c, trained.get(c), events) for c, kind in roles.types.items() if kind == NUMBER}
-        found = Rows(roles, styles, Index([]), prompts=roles.kind == "language").examples(table)
+        found = Rows(roles, styles, Index([]), prompts=roles.writes).examples(table)
         if held := next((name for name, part in roles.types.items() if part == "messages"), ""):  # the answers are in the conversations
             cells_of = dict(zip((n for n, _ in table.rows), table.cells(held)))
             found = [dataclasses.replace(e, target=forms.answer(forms.content({"messages": cells_of[e.row]})[0] or "")) for e in found]
@@ -155,11 +171,11 @@ def _images(found: list, events: Events) -> tuple[list[Example], list[str], int]
     return examples, [e.file for e in examples], len(found) - len(examples)
 
 
-def _nothing(kind: str, columns: tuple[str, ...], ignored: sources.Ignored) -> UserError:
-    what = "image" if kind == "image" else f"table with the {'columns' if len(columns) > 1 else 'column'} {some(columns, 8)}"
+def _nothing(kind: Kind, columns: tuple[str, ...], ignored: sources.Ignored) -> UserError:
+    what = "image" if kind.name == IMAGE else f"table with the {'columns' if len(columns) > 1 else 'column'} {some(columns, 8)}"
     return UserError(
         "no_data",
         f"The dataset has no {what}, which the model reads.",
-        f"Add one, {'set text_column, ' if kind in ('text', 'tokens') else ''}or choose another model or data_file.",
+        f"Add one, {'set text_column, ' if kind.text_column_replaces_columns else ''}or choose another model or data_file.",
         f"Not used: {ignored}." if ignored else "",
     )
