@@ -9,13 +9,15 @@ import numpy
 
 from trainer import estimators, export
 from trainer.archive.zips import Archive, NotAnArchive
-from trainer.config.spec import Input, Spec, Version
-from trainer.core import registry, saved_model
+from trainer.config.spec import Spec, Version
+from trainer.core import registry
 from trainer.core.columns import Columns
 from trainer.core.example import Example
+from trainer.core.input import Input
 from trainer.core.kind import Kind
 from trainer.data import sources
 from trainer.errors import UserError, reading_model, some
+from trainer.models import saved_model
 from trainer.models.catalogue import Base
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
@@ -104,7 +106,7 @@ def examples(spec: Spec, settings, model: Model, launcher, events: Events, began
 
 def _estimated(spec: Spec, model: Model, target, examples: list[Example], events: Events) -> tuple[numpy.ndarray, dict[str, str]]:
     """The outputs of an estimator, in this process. Raises UserError if the run is stopped: partial predictions are not kept."""
-    from trainer import candidates
+    from trainer.training import candidates
 
     with reading_model("The model"):
         estimator = estimators.of(model.description["base"]).load(model.folder)

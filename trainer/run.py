@@ -11,21 +11,22 @@ import traceback
 from dataclasses import replace
 from pathlib import Path
 
-from trainer import candidates, export, gc_pause, termination, training
+from trainer import export, gc_pause, termination
 from trainer.config import settings as options, spec as specs
 from trainer.config.spec import Spec
 from trainer.core import registry
 from trainer.core.kind import Kind
 from trainer.core.plan import CHECKPOINTS, INDEX
+from trainer.environment import ENVIRONMENT
 from trainer.errors import Paused, UserError, as_user_error, one_line
-from trainer.launch.work import ENVIRONMENT
 from trainer.models import catalogue
 from trainer.run_folder import files, lease as leases, log, stop
 from trainer.run_folder.events import Events
 from trainer.run_folder.lease import Lease, LeaseLost
 from trainer.search import space
 from trainer.termination import Terminated
-from trainer.workers import Workers
+from trainer.training import candidates, carry_out as training
+from trainer.training.workers import Workers
 
 OK, FAULT, USER, ENDED = 0, 1, 2, 143
 ERROR = "error.json"

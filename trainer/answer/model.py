@@ -9,14 +9,15 @@ import numpy
 
 from trainer import estimators
 from trainer.answer.rows import Form, Refused
-from trainer.core import registry, saved_model
+from trainer.core import registry
 from trainer.core.example import Example
 from trainer.core.plan import Rows
-from trainer.core.saved_model import LOGITS, ONNX
 from trainer.errors import UserError
+from trainer.models import saved_model
+from trainer.models.saved_model import LOGITS, ONNX
 
 if TYPE_CHECKING:
-    from trainer.candidates import Beside
+    from trainer.training.candidates import Beside
 
 _PIECES = 16  # rows of a network at a time: a long text may be many
 

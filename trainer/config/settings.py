@@ -12,7 +12,8 @@ from pathlib import PurePosixPath
 
 from trainer.config.options import Option, options
 from trainer.config.setting_types import SettingTypes
-from trainer.config.spec import Input, Spec
+from trainer.config.spec import Spec
+from trainer.core.input import Input
 from trainer.errors import UserError, one_line, some
 from trainer.run_folder import files
 from trainer.run_folder.events import Events

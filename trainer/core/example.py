@@ -18,7 +18,7 @@ class Example:
 
     ``row`` counts as a person does, from 1 with the header; it is 0 where the file itself is the example. ``content`` is a text, a pair of
     texts, the words of a sentence, the path of an image, or the cells of a table row in the order of ``Dataset.columns``; the cells of
-    number columns are empty or such that ``float`` reads them. ``target`` is the label, the labels (see kinds/text/label_sets/forms.py), or the
+    number columns are empty or such that ``float`` reads them. ``target`` is the label, the labels (see kinds/rows/label_sets.py), or the
     tags of all words with spaces between them; for regression a number that ``float`` reads; empty where there is none.
     """
 

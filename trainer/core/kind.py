@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     import numpy
 
     from trainer.answer.rows import Column
-    from trainer.candidates import Beside, Candidate
     from trainer.config.options import Option
     from trainer.config.settings import Settings
-    from trainer.config.spec import Input, Spec
+    from trainer.config.spec import Spec
     from trainer.core.columns import Columns
     from trainer.core.example import Dataset, Example
+    from trainer.core.input import Input
     from trainer.core.plan import Features, Plan, Rows, Saved
     from trainer.data.checks import Checks
     from trainer.data.claims import Claim, Files
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from trainer.predict import Model
     from trainer.run_folder.events import Events
     from trainer.targets.target import Answers, Report, Target
-    from trainer.training import Run
+    from trainer.training.candidates import Beside, Candidate
+    from trainer.training.carry_out import Run
 
 
 class Encoder(Protocol):
@@ -123,15 +124,11 @@ class Kind:
 
     def train(self, run: Run, claim: Claim) -> None:
         """Read the files of ``claim``, train, and write the results. Raises UserError."""
-        from trainer import training
-
-        training.carry_out(run, self.read(claim, run.settings, run.checks))
+        raise NotImplementedError
 
     def key(self, example: Example) -> str:
         """What is equal for copies of an example: the same words, cells or bytes (see trainer/data/keys.py)."""
-        from trainer.data import keys
-
-        return keys.texts(example)
+        raise NotImplementedError
 
     def target(self, data: Dataset) -> Target:
         """The target of ``data``, learnt from the training targets."""
@@ -193,9 +190,7 @@ class Kind:
 
     def predict(self, model: Any, saved: Saved, device: Any, on_progress: Any) -> numpy.ndarray:
         """The outputs of a saved model for every example of ``saved``. Raises UserError if the run is stopped."""
-        from trainer.train import evaluate
-
-        return evaluate.outputs(model, saved.rows, saved.target, device, folded=True, on_progress=on_progress)
+        raise NotImplementedError
 
     def measure(self, model: Any, plan: Plan, device: Any, folder: Path) -> dict[str, Any] | None:
         """The answers of a trained model on all splits where this kind computes them itself; ``folder`` holds the model's folder."""
@@ -261,9 +256,7 @@ class Kind:
 
     def answer(self, spec: Spec, settings: Settings, model: Model, launcher: Launcher, events: Events, began: float) -> None:
         """Answer what the dataset asks, and write the results. Raises UserError."""
-        from trainer import predict
-
-        predict.examples(spec, settings, model, launcher, events, began)
+        raise NotImplementedError
 
     def question(
         self, spec: Spec, settings: Settings, model: Model, encoder: Encoder, target: Target, examples: list[Example], truth: numpy.ndarray

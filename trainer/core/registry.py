@@ -4,9 +4,12 @@ import functools
 import importlib
 import os
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from trainer.core.kind import Estimator, Kind
-from trainer.targets.target import Target
+
+if TYPE_CHECKING:
+    from trainer.targets.target import Target
 
 MORE_KINDS = "MORE_KINDS"  # the variable with modules that define further kinds, separated by commas
 _LISTED = "trainer.kinds"
@@ -53,7 +56,7 @@ def estimators() -> dict[str, Estimator]:
     return {e.name: e for kind in kinds().values() for e in kind.estimators}
 
 
-def restored(description: dict) -> Target:
+def restored(description: dict) -> "Target":
     """The target that a model describes. Raises KeyError, TypeError or ValueError if no kind has such a target."""
     targets = {target.key: target for kind in kinds().values() for target in kind.targets}
     key = next(key for key in (*targets, "") if key in description or not key)

@@ -4,8 +4,8 @@ import collections
 import re
 from dataclasses import dataclass
 
-from trainer.config.spec import Input
 from trainer.core.example import SPLITS, Example
+from trainer.core.input import Input
 from trainer.data import names
 from trainer.data.checks import Checks
 from trainer.data.formats import tables

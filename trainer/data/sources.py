@@ -8,7 +8,8 @@ from trainer.archive import streams
 from trainer.archive.streams import NotCompressed
 from trainer.archive.zips import NotAnArchive
 from trainer.config.settings import is_settings_file
-from trainer.config.spec import Input, Spec
+from trainer.config.spec import Spec
+from trainer.core.input import Input
 from trainer.data import archives, names
 from trainer.errors import UserError, some
 from trainer.run_folder.events import Events

@@ -4,17 +4,20 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy
 
-from trainer.baseline import Baselines
 from trainer.config.settings import Settings
 from trainer.core.example import Dataset, Example
 from trainer.core.kind import Kind
 from trainer.launch.outcome import Outcome
-from trainer.prepare import Prepared
 from trainer.run_folder.events import Events
 from trainer.targets.target import Report, Target
+
+if TYPE_CHECKING:
+    from trainer.training.baseline import Baselines
+    from trainer.training.prepare import Prepared
 
 
 @dataclass(frozen=True)
@@ -23,9 +26,9 @@ class Finished:
 
     settings: Settings
     data: Dataset
-    prepared: Prepared
+    prepared: "Prepared"
     outcome: Outcome
-    simple: Baselines
+    simple: "Baselines"
     reports: dict[str, Report]
     events: Events
     folder: Path  # of the delivered model

@@ -3,22 +3,26 @@
 import os
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from trainer.baseline import Baselines
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.core.example import Dataset, Example
 from trainer.core.plan import Plan
-from trainer.core.saved_model import DESCRIPTION
 from trainer.export import display, examples, license, results
+from trainer.export.description import describe
 from trainer.export.finished import Finished
 from trainer.launch.outcome import Outcome, Trial
 from trainer.measure import calibration, curves, metrics, mistakes
 from trainer.measure.predictions import Predictions
-from trainer.prepare import Prepared, describe
+from trainer.models.saved_model import DESCRIPTION
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
 from trainer.targets.target import Answers, Target
+
+if TYPE_CHECKING:
+    from trainer.training.baseline import Baselines
+    from trainer.training.prepare import Prepared
 
 SAMPLES = 5
 BEST_FIRST = "accuracy", "r2"  # by which model and baseline are compared
@@ -28,9 +32,9 @@ def training(
     spec: Spec,
     settings: Settings,
     data: Dataset,
-    prepared: Prepared,
+    prepared: "Prepared",
     outcome: Outcome,
-    simple: Baselines,
+    simple: "Baselines",
     workers: int,
     events: Events,
     began: float,
@@ -84,7 +88,7 @@ def training(
 
 
 def check(
-    spec: Spec, settings: Settings, data: Dataset, prepared: Prepared, trial: Trial, events: Events, began: float, graph: dict | None = None
+    spec: Spec, settings: Settings, data: Dataset, prepared: "Prepared", trial: Trial, events: Events, began: float, graph: dict | None = None
 ) -> None:
     """Write the result of a dry run: the checks of data and cluster, and the estimated time of the training. ``graph`` has the ``data`` of
     result.json where it is not that of examples, and ``graph``."""
@@ -102,7 +106,7 @@ def check(
     )  # fmt: skip
 
 
-def _model(outcome: Outcome, to: Path, prepared: Prepared, data: Dataset, test: dict) -> None:
+def _model(outcome: Outcome, to: Path, prepared: "Prepared", data: Dataset, test: dict) -> None:
     """Take over the model folder from the worker, and complete it with what belongs to the weights. A merged model has its adapter in
     a folder of its own: beside the merged weights, libraries would apply it a second time."""
     to.parent.mkdir()
@@ -125,7 +129,7 @@ def _warn_single_class(train: Predictions, target, settings: Settings, events: E
     events.warning("one_answer", f"The model predicts {label} for every row: it did not learn to distinguish the classes. {do}")
 
 
-def _described_model(prepared: Prepared, outcome: Outcome, out: Path) -> dict:
+def _described_model(prepared: "Prepared", outcome: Outcome, out: Path) -> dict:
     plan = prepared.plan
     described = prepared.encoder.described()["model"]
     if "columns" in described:
@@ -184,7 +188,7 @@ def compared_champion(spec: Spec, plan, outcome: Outcome) -> dict | None:
     return {**found, "comparable": True, "test": plan.target.report(outcome.champion, plan.settings.seed)}
 
 
-def test_details(data: Dataset, target: Target, test: Answers, simple: Baselines) -> dict:
+def test_details(data: Dataset, target: Target, test: Answers, simple: "Baselines") -> dict:
     """The parts of result.json about the predictions on the test rows, where each is one class or one number."""
     if not len(test) or not isinstance(test, Predictions):
         return {}
@@ -237,14 +241,14 @@ def _predictions(data: Dataset, target, test) -> str:
     return display.table(head, rows)
 
 
-def _save_baseline(simple: Baselines, to: Path, plan: Plan, data: Dataset, prepared: Prepared) -> None:
+def _save_baseline(simple: "Baselines", to: Path, plan: Plan, data: Dataset, prepared: "Prepared") -> None:
     simple.save(to, {
         "kind": plan.kind.name, "title": simple.title, "task": plan.task, "columns": list(data.columns), "labels": list(plan.target.labels),
         "encoder": prepared.encoder.described()["encoder"],
     })  # fmt: skip
 
 
-def _baseline_wins(test: dict, simple: Baselines) -> bool:
+def _baseline_wins(test: dict, simple: "Baselines") -> bool:
     """Whether the linear model is as good as the trained one on the test rows, so that it is worth delivering."""
     metric = next((m for m in BEST_FIRST if m in test), None)
     score = simple.score(metric) if metric else None

@@ -47,7 +47,7 @@ class Launcher(Protocol):
         """The outputs for every example, and the versions of the libraries."""
 
     def to_onnx(self, folder: Path, kind: Kind, target: Target, inputs: dict) -> str:
-        """Write model.onnx into the folder of a saved model (see ``trainer.export.onnx.convert``)."""
+        """Write model.onnx into the folder of a saved model (see ``trainer.models.onnx.convert``)."""
 
     def close(self) -> None: ...
 

@@ -14,6 +14,7 @@ from trainer import gc_pause
 from trainer.core import registry
 from trainer.core.kind import Kind
 from trainer.core.plan import Plan, Rows, Saved
+from trainer.environment import ENVIRONMENT
 from trainer.errors import as_user_error, reading_model
 from trainer.launch import preflight, usage
 from trainer.launch.outcome import MAX_TRAIN_ROWS, Outcome, Searched, Trial
@@ -23,17 +24,6 @@ from trainer.run_folder.lease import Lease
 from trainer.search import schedule
 from trainer.targets.target import Answers
 
-ENVIRONMENT = {
-    "HF_HUB_OFFLINE": "1",
-    "TRANSFORMERS_OFFLINE": "1",
-    "HF_HUB_DISABLE_TELEMETRY": "1",
-    "TOKENIZERS_PARALLELISM": "false",
-    "RAY_USAGE_STATS_ENABLED": "0",
-    "ORT_DISABLE_TELEMETRY": "1",  # ONNX Runtime would write the id of the machine into the home folder and send events
-    "PYTHONUNBUFFERED": "1",
-    # Threads that spin while they wait make training several times slower on shared cores.
-    "OMP_WAIT_POLICY": "PASSIVE",
-}
 PROGRESS_SECONDS = 2.0  # between two progress events of a prediction, at the beginning
 
 
@@ -249,8 +239,8 @@ def predict(saved: Saved, events: Events, device: str, reports: bool = True):
 
 
 def to_onnx(folder: Path, kind: Kind, target, inputs: dict, work: str) -> str:
-    """See ``trainer.export.onnx.convert``; only the holder of the lease ``work`` writes."""
-    from trainer.export import onnx
+    """See ``trainer.models.onnx.convert``; only the holder of the lease ``work`` writes."""
+    from trainer.models import onnx
 
     with Lease(Path(work)).watched():
         return onnx.convert(folder, kind, target, inputs)

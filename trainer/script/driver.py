@@ -82,7 +82,7 @@ class _Here:
 def _place(spec: Spec, settings: Settings, launcher: str, events: Events):
     if launcher == "local" or (spec.script.sandbox == "pod" and settings.nodes == 1):
         return _Here(settings, events)
-    from trainer.launch import script
+    from trainer.script import remote as script
 
     return script.OnRay(settings, events)
 

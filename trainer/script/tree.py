@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from trainer.config.jail import INPUTS, RUN
-from trainer.config.spec import Input, Spec
+from trainer.config.spec import Spec
+from trainer.core.input import Input
 from trainer.errors import UserError
 from trainer.run_folder import files
 

@@ -23,7 +23,7 @@ def main(role: str) -> None:
     if role == "driver":
         await_head(os.environ.get("RAY_ADDRESS", ""))
     os.environ.update(place.COPYABLE)  # before NumPy is loaded
-    from trainer.launch.work import ENVIRONMENT
+    from trainer.environment import ENVIRONMENT
     from trainer.standby import server
 
     os.environ.update(ENVIRONMENT)  # before torch and transformers are

@@ -12,7 +12,7 @@ from pyarrow import parquet
 
 from trainer.archive.budget import Budget
 from trainer.config.options import options
-from trainer.config.spec import Input
+from trainer.core.input import Input
 from trainer.data import sources
 from trainer.data.checks import Checks
 from trainer.kinds.graph import reading

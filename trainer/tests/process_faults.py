@@ -16,15 +16,15 @@ from result_checks import weights
 
 SLOW = [
     "trainer.run",
-    "trainer.prepare",
-    "trainer.baseline",
+    "trainer.training.prepare",
+    "trainer.training.baseline",
     "trainer.train.loop",
     "trainer.train.evaluate",
     "trainer.launch.local",
     "trainer.data",
     "trainer.kinds.graph.reading.finding",
-    "trainer.search.setup",
-    "trainer.candidates",
+    "trainer.training.search_setup",
+    "trainer.training.candidates",
     "trainer.kinds.text.words",
     "trainer.measure.curves",
     "transformers.models.bert.modeling_bert",
@@ -111,8 +111,8 @@ def wake(process: multiprocessing.Process) -> None:
 
 def _run(spec: str, place: str | None, number: int, sent: int) -> None:
     from trainer import estimators
-    from trainer.export import onnx
     from trainer.kinds.graph import encoded_texts
+    from trainer.models import onnx
     from trainer.run import run
     from trainer.train import consensus, loop
 

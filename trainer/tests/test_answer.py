@@ -21,8 +21,8 @@ from trainer.answer import server as servers
 from trainer.answer.model import Model
 from trainer.answer.rows import MOST_ROWS, Refused
 from trainer.answer.store import Loaded, Place, Registry, Single, Unknown
-from trainer.export import onnx
 from trainer.kinds.tokens import entities
+from trainer.models import onnx
 from trainer.run import run
 
 pytest.importorskip("onnxruntime")

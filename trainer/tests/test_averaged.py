@@ -13,11 +13,11 @@ from test_answer import outputs, tensor
 from test_base_model import install
 from test_snippets import use  # noqa: F401
 
-from trainer import candidates
 from trainer.answer.model import Model
 from trainer.kinds.text import averaged
 from trainer.measure.predictions import of_scores
 from trainer.run import run
+from trainer.training import candidates
 
 
 def answered(noise: int, rows: int = 400, extra=(0.0, 0.0), truth_of: int = 1):

@@ -8,11 +8,11 @@ from conftest import REVIEWS, events_of, small_reviews
 from result_checks import check_success, codes, error_of, predictions
 from small_datasets import in_folders, squares
 
-from trainer import candidates
 from trainer.errors import UserError
 from trainer.export import license
 from trainer.models import catalogue, vocabulary
 from trainer.run import run
+from trainer.training import candidates
 
 
 def install(models, name: str, hidden: int = 32, tokenizer_file: str = "tokenizer.json", positions: int = 64):

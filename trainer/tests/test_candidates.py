@@ -10,9 +10,9 @@ from result_checks import check_success, setting
 from small_datasets import WORDS, table
 from test_base_model import install
 
-from trainer import candidates
 from trainer.measure import predictions
 from trainer.run import run
+from trainer.training import candidates
 
 SHARES = numpy.asarray([0.9, 0.1])
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from trainer.config.spec import Input
+from trainer.core.input import Input
 from trainer.data import names
 from trainer.data.columns import profiles, values
 from trainer.data.columns.values import Style

@@ -15,7 +15,7 @@ from conftest import REVIEWS
 
 from trainer import data
 from trainer.archive.budget import Budget
-from trainer.config.spec import Input
+from trainer.core.input import Input
 from trainer.errors import UserError
 from trainer.run_folder.events import Events
 

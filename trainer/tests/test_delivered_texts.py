@@ -11,19 +11,19 @@ import pytest
 from conftest import events_of
 
 from trainer.core.example import Example
-from trainer.core.saved_model import ONNX
 from trainer.errors import UserError
-from trainer.export import onnx
 from trainer.kinds.language import lora, network as language, results as language_results, samples
 from trainer.kinds.language.asking import Asked
-from trainer.kinds.language.forms import ASSISTANT, Turn
 from trainer.kinds.language.likelihoods import Likelihoods
 from trainer.kinds.language.samples import Asks
+from trainer.kinds.rows.conversations import ASSISTANT, Turn
 from trainer.kinds.text.label_sets import results as label_results
 from trainer.kinds.tokens import results as token_results
 from trainer.kinds.tokens.reading import UNKNOWN
 from trainer.kinds.tokens.results import Words
 from trainer.measure.predictions import Predictions
+from trainer.models import onnx
+from trainer.models.saved_model import ONNX
 from trainer.run_folder.events import Events
 from trainer.targets.target import Labels, Number, Tags
 

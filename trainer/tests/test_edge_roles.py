@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from trainer.config.spec import Input
+from trainer.core.input import Input
 from trainer.errors import UserError
 from trainer.kinds.graph.reading import edge_roles
 from trainer.kinds.graph.reading.edge_roles import ASKED, FIRST, NAMED, PAIR, EdgeRoles

@@ -11,7 +11,7 @@ from graph_files import RecordedEvents
 from pyarrow import parquet
 from test_graph_delivery import graph
 
-from trainer.config.spec import Input
+from trainer.core.input import Input
 from trainer.errors import UserError
 from trainer.kinds.graph.asking import answering, extended, predict, prepared, questions
 from trainer.kinds.graph.delivery import stored

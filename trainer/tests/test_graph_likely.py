@@ -4,7 +4,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from trainer.config.spec import Input
+from trainer.core.input import Input
 from trainer.kinds.graph import likely
 
 

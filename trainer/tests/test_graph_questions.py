@@ -19,7 +19,7 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 from test_graph_delivery import communities
 
-from trainer.config.spec import Input
+from trainer.core.input import Input
 from trainer.kinds.graph.asking import answering, questions
 from trainer.kinds.graph.comparison import choice
 from trainer.kinds.graph.delivery import scorers, stored

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from trainer.data.formats.table import Table
-from trainer.kinds.text.label_sets import forms as labels
+from trainer.kinds.rows import label_sets as labels
 from trainer.kinds.tokens import forms
 
 

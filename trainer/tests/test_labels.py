@@ -12,7 +12,8 @@ from test_data_load import load  # noqa: F401 - a fixture
 from test_snippets import use  # noqa: F401 - a fixture
 
 from trainer.errors import UserError
-from trainer.kinds.text.label_sets import forms, measure
+from trainer.kinds.rows import label_sets as forms
+from trainer.kinds.text.label_sets import measure
 from trainer.kinds.text.label_sets.measure import LabelSets
 from trainer.run import run
 from trainer.targets import target as targets

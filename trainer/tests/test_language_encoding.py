@@ -8,7 +8,7 @@ from language_models import CHATML, NO_SYSTEM, tokenizer
 
 from trainer.core.example import Dataset, Example
 from trainer.kinds.language import encoding, masks
-from trainer.kinds.language.forms import Turn
+from trainer.kinds.rows.conversations import Turn
 
 WORDS = tokenizer()
 END, TEXT_END = WORDS.token_to_id("<|im_end|>"), WORDS.token_to_id("<|endoftext|>")

@@ -11,7 +11,7 @@ from small_datasets import table
 from trainer.data.columns import profiles
 from trainer.data.formats.table import Table
 from trainer.errors import UserError
-from trainer.kinds.language import documents, forms
+from trainer.kinds.rows import conversations as forms, documents
 from trainer.run import run
 
 

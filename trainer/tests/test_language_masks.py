@@ -5,8 +5,8 @@ import pytest
 from language_models import CHATML, DROPPING, NO_SYSTEM, TAGGED, tokenizer
 
 from trainer.kinds.language import masks, sequences
-from trainer.kinds.language.forms import Turn
 from trainer.kinds.language.masks import EACH, PREFIX, TAGS, Refused, Template
+from trainer.kinds.rows.conversations import Turn
 
 SYSTEM, ASK, ANSWER = Turn("system", "Be short."), Turn("user", "What colour is the red lamp?"), Turn("assistant", "red")
 AGAIN, BLUE = Turn("user", "And the blue one?"), Turn("assistant", "blue")

@@ -11,11 +11,12 @@ from safetensors import numpy as safetensors
 from trainer.core.example import Example
 from trainer.core.plan import IGNORED
 from trainer.errors import UserError
-from trainer.kinds.language import bpe, documents, footprint, ngram, samples, sequences, simple, streams
+from trainer.kinds.language import bpe, footprint, ngram, samples, sequences, simple, streams
 from trainer.kinds.language.footprint import Footprint
-from trainer.kinds.language.forms import Turn
 from trainer.kinds.language.shapes import Shape, restored
 from trainer.kinds.language.streams import FilePart, Stream, Windows
+from trainer.kinds.rows import documents
+from trainer.kinds.rows.conversations import Turn
 
 
 def piece(ids: list[int], learnt: list[bool]) -> tuple[numpy.ndarray, numpy.ndarray]:

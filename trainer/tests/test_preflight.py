@@ -11,10 +11,10 @@ from conftest import events_of
 from safetensors.numpy import save_file
 
 from trainer import launch
-from trainer.core import saved_model
 from trainer.core.plan import Rows
 from trainer.errors import UserError
 from trainer.launch import connection, preflight, ray_launcher, work
+from trainer.models import saved_model
 from trainer.models.catalogue import Base
 from trainer.run_folder.events import Events
 

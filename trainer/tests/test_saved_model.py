@@ -7,8 +7,8 @@ import numpy
 import pytest
 from safetensors.numpy import save_file
 
-from trainer.core import saved_model
 from trainer.data.columns.values import Style
+from trainer.models import saved_model
 from trainer.run_folder import files
 
 DESCRIBED = {

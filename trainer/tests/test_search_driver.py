@@ -8,8 +8,6 @@ import numpy
 import pytest
 from small_searches import BATCH, ROWS, TARGET, Recorder, plan, rows, searching, settings
 
-from trainer import candidates, prepare
-from trainer.candidates import Candidate, Wanted
 from trainer.config.kinds import LABEL_SETS, SHAPES
 from trainer.config.settings import CHOSEN
 from trainer.core.example import Dataset
@@ -17,11 +15,13 @@ from trainer.errors import UserError
 from trainer.launch.outcome import Outcome, Searched
 from trainer.measure.predictions import Predictions
 from trainer.models.catalogue import Base
-from trainer.search import conclude, cost, setup, space as spaces
+from trainer.search import cost, space as spaces
 from trainer.search.cost import STEP, Costs
 from trainer.search.trials import KEPT, WAITING, Record, Search, State, Trial
 from trainer.targets.target import Number
 from trainer.train.position import Position
+from trainer.training import candidates, prepare, search_conclusion as conclude, search_setup as setup
+from trainer.training.candidates import Candidate, Wanted
 
 # The work of trials.
 

@@ -52,7 +52,7 @@ def test_while_the_data_are_read(make_run, stopped, monkeypatch):
 
 
 def test_while_the_data_are_encoded(make_run, stopped, monkeypatch):
-    from trainer import prepare
+    from trainer.training import prepare
 
     spec, real = make_run({"all.csv": small_reviews(60)}), prepare.make
 

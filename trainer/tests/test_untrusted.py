@@ -10,13 +10,13 @@ import pytest
 from test_data_load import load as load, made, png, texts
 
 from trainer.config import settings
-from trainer.config.spec import Input
-from trainer.core import saved_model
+from trainer.core.input import Input
 from trainer.data import images
 from trainer.data.formats import parquet, tables
 from trainer.errors import UserError
 from trainer.export import results
 from trainer.kinds.table.network import Perceptron
+from trainer.models import saved_model
 from trainer.run_folder import files, stop
 from trainer.train.checkpoint import Checkpoints
 from trainer.train.position import Position

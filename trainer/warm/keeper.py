@@ -8,7 +8,7 @@ import threading
 import time
 from pathlib import Path
 
-from trainer.launch.work import ENVIRONMENT
+from trainer.environment import ENVIRONMENT
 from trainer.memory import available
 from trainer.warm import client, place
 

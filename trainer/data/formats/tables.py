@@ -3,7 +3,7 @@
 import csv
 import re
 
-from trainer.config.spec import Input
+from trainer.core.input import Input
 from trainer.data.formats import dialect as dialects, objects, parquet
 from trainer.data.formats.decode import NotText, decode
 from trainer.data.formats.memory import MEMORY_SHARE, too_large

@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 
 from trainer.config.spec import Spec
-from trainer.core import registry, saved_model
+from trainer.core import registry
 from trainer.core.plan import Rows, Saved
 from trainer.errors import count
 from trainer.kinds.graph import links, store as stores
@@ -21,6 +21,7 @@ from trainer.kinds.graph.delivery.stored import Stored
 from trainer.kinds.graph.graph import LINKS, Graph
 from trainer.kinds.graph.links import LinkAnswers
 from trainer.kinds.graph.store import Store
+from trainer.models import saved_model
 from trainer.targets.target import Target
 
 FOLDER = "champion"  # in the folder of this run's graph

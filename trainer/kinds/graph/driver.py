@@ -2,7 +2,7 @@
 
 import numpy
 
-from trainer import candidates, export
+from trainer import export
 from trainer.config.settings import Settings
 from trainer.core import registry
 from trainer.data.claims import Claim
@@ -19,7 +19,8 @@ from trainer.models import catalogue
 from trainer.models.catalogue import Base
 from trainer.run_folder import stop
 from trainer.search import space
-from trainer.training import Run
+from trainer.training import candidates
+from trainer.training.carry_out import Run
 
 
 def carry_out(run: Run, claim: Claim) -> None:

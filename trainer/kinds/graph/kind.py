@@ -69,6 +69,11 @@ class Graph(Kind):
 
         predict.run(spec, settings, model, launcher, events, began)
 
+    def predict(self, model, saved, device, on_progress):
+        from trainer.train import evaluate
+
+        return evaluate.outputs(model, saved.rows, saved.target, device, folded=True, on_progress=on_progress)
+
     def content(self, example, columns) -> str:
         from trainer.export import display
 

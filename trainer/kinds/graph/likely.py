@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from trainer.config.spec import Input
+from trainer.core.input import Input
 from trainer.data import names
 from trainer.kinds.graph.reading import edge_names
 

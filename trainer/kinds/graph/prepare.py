@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 
-from trainer import prepare
 from trainer.config.digest import digest
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
@@ -26,6 +25,7 @@ from trainer.launch.capacity import Machine
 from trainer.memory import available
 from trainer.models.catalogue import Base
 from trainer.targets.target import Target
+from trainer.training import prepare
 
 FOLDER = "graph"  # in the folder of the start
 RATE, DROPOUT = 0.003, 0.3

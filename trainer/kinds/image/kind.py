@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy
 
-from trainer.core.kind import Kind, LinearFeatures
+from trainer.core.kind import LinearFeatures
+from trainer.kinds.examples import ExampleKind
 from trainer.targets.classes import Classes
 
 CLASSES = "image-classification"
 
 
-class Images(Kind):
+class Images(ExampleKind):
     name = "image"
     tasks = (CLASSES,)
     targets = (Classes,)

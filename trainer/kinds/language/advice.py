@@ -4,8 +4,9 @@ import re
 
 from trainer.core.example import Dataset
 from trainer.errors import UserError, count
-from trainer.kinds.language import forms, masks
+from trainer.kinds.language import masks
 from trainer.kinds.language.encoding import Encoder
+from trainer.kinds.rows import conversations as forms
 from trainer.models.catalogue import Base
 from trainer.run_folder.events import Events
 

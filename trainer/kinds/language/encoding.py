@@ -10,8 +10,9 @@ from tokenizers import Tokenizer
 
 from trainer.core.example import Dataset, Example
 from trainer.core.plan import Rows
-from trainer.kinds.language import documents, forms, masks, samples, sequences
-from trainer.kinds.language.forms import ASSISTANT
+from trainer.kinds.language import masks, samples, sequences
+from trainer.kinds.rows import conversations as forms, documents
+from trainer.kinds.rows.conversations import ASSISTANT
 from trainer.measure.histogram import histogram
 from trainer.run_folder import files
 

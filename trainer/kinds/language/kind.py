@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy
 
-from trainer.core.kind import Kind
+from trainer.kinds.examples import ExampleKind
 from trainer.kinds.language.target import Tokens
 
 GENERATION = "text-generation"
 LONGEST_ON_CPUS = 24 * 3600.0
 
 
-class Language(Kind):
+class Language(ExampleKind):
     name = "language"
     tasks = (GENERATION,)
     targets = (Tokens,)
@@ -96,8 +96,8 @@ class Language(Kind):
     def key(self, example) -> str:
         """Examples with the same prompt count as copies."""
         from trainer.data import keys
-        from trainer.kinds.language import forms
-        from trainer.kinds.language.tokens import Passage
+        from trainer.kinds.rows import conversations as forms
+        from trainer.kinds.rows.token_vocabulary import Passage
 
         if isinstance(example.content, Passage):
             return keys.Sum(example.content.sha256)
@@ -105,13 +105,13 @@ class Language(Kind):
 
     def content(self, example, columns) -> str:
         from trainer.export import display
-        from trainer.kinds.language import forms
+        from trainer.kinds.rows import conversations as forms
 
         return display.short(forms.question(example.content))
 
     def shown_label(self, example) -> str:
         from trainer.export import display
-        from trainer.kinds.language import forms
+        from trainer.kinds.rows import conversations as forms
 
         return display.short(forms.answer(example.content))
 

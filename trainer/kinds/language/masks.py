@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy
 from tokenizers import Tokenizer
 
-from trainer.kinds.language.forms import ASSISTANT, SYSTEM, USER, Conversation, Turn
+from trainer.kinds.rows.conversations import ASSISTANT, SYSTEM, USER, Conversation, Turn
 
 TAGS, PREFIX, EACH = "generation tags", "checked prefix", "one example per answer"
 WAYS = (TAGS, PREFIX, EACH)

@@ -8,8 +8,9 @@ from trainer.core import registry
 from trainer.core.example import Dataset
 from trainer.core.plan import Plan, Rows
 from trainer.errors import UserError, gigabytes
-from trainer.kinds.language import encoding, footprint, forms, lora, samples
+from trainer.kinds.language import encoding, footprint, lora, samples
 from trainer.kinds.language.encoding import Encoder
+from trainer.kinds.rows import conversations as forms
 from trainer.memory import memory
 from trainer.models import catalogue, vocabulary
 from trainer.models.catalogue import Base

@@ -3,9 +3,10 @@
 from trainer.core.example import Dataset
 from trainer.export import display
 from trainer.export.finished import Finished
-from trainer.kinds.language import encoding, forms, likelihoods, masks, samples, simple
+from trainer.kinds.language import encoding, likelihoods, masks, samples, simple
 from trainer.kinds.language.asking import Asked
 from trainer.kinds.language.encoding import Encoder
+from trainer.kinds.rows import conversations as forms
 from trainer.run_folder.events import Events
 
 LONGEST_TEXT = 2000  # characters of an answer or a prompt in result.json

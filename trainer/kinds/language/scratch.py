@@ -11,10 +11,11 @@ from trainer.config.spec import Spec
 from trainer.core.example import Dataset, Example
 from trainer.core.plan import Rows
 from trainer.errors import count
-from trainer.kinds.language import bpe, documents, encoding, forms, masks, shapes, streams
+from trainer.kinds.language import bpe, encoding, masks, shapes, streams
 from trainer.kinds.language.encoding import Encoder, Words
 from trainer.kinds.language.streams import FilePart, Stream
-from trainer.kinds.language.tokens import Passage, Vocabulary
+from trainer.kinds.rows import conversations as forms, documents
+from trainer.kinds.rows.token_vocabulary import Passage, Vocabulary
 from trainer.models.catalogue import Base
 from trainer.run_folder.events import Events
 

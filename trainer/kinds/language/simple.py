@@ -5,9 +5,10 @@ import math
 import numpy
 
 from trainer.core.example import Dataset, Example
-from trainer.kinds.language import forms, likelihoods, ngram
+from trainer.kinds.language import likelihoods, ngram
 from trainer.kinds.language.likelihoods import Likelihoods
-from trainer.kinds.language.tokens import Passage
+from trainer.kinds.rows import conversations as forms
+from trainer.kinds.rows.token_vocabulary import Passage
 
 NAME = "ngram"
 _BREAK = 256  # the number between two examples; lower ones are bytes

@@ -14,7 +14,7 @@ from trainer.data.columns.values import Style
 from trainer.data.formats.table import Table
 from trainer.data.images import Index
 from trainer.errors import UserError, count as count_of, left_out, some
-from trainer.kinds.language import forms
+from trainer.kinds.rows import conversations as forms
 from trainer.kinds.rows.roles import Roles
 
 PAIR = "pair"

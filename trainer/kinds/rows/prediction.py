@@ -18,7 +18,7 @@ from trainer.data.images import Index
 from trainer.data.sources import Sources
 from trainer.errors import UserError, left_out, some
 from trainer.gc_pause import paused
-from trainer.kinds.language import forms
+from trainer.kinds.rows import conversations as forms
 from trainer.kinds.rows.examples import PAIR, Rows
 from trainer.kinds.rows.roles import IMAGE, LANGUAGE, TABLE, TEXT, Roles
 from trainer.run_folder.events import Events

@@ -18,11 +18,17 @@ from trainer.data.keys import Keys
 from trainer.data.sources import Ignored, Sources
 from trainer.errors import UserError, some
 from trainer.gc_pause import paused
-from trainer.kinds.language import documents, forms, token_files as token_streams
-from trainer.kinds.rows import column_checks, leaks, roles as roles_of
+from trainer.kinds.rows import (
+    column_checks,
+    conversations as forms,
+    documents,
+    label_splits as splitting,
+    leaks,
+    roles as roles_of,
+    token_files as token_streams,
+)
 from trainer.kinds.rows.examples import Rows
 from trainer.kinds.rows.roles import Roles
-from trainer.kinds.text.label_sets import splitting
 from trainer.run_folder.events import Events
 
 THINGS = {"image": "images", "text": "texts"}

@@ -13,10 +13,7 @@ from trainer.data.columns.profiles import Profile
 from trainer.data.formats.table import Table
 from trainer.data.images import Index
 from trainer.errors import UserError, some
-from trainer.kinds.language import forms
-from trainer.kinds.rows import unsupported_tasks
-from trainer.kinds.text import pairs
-from trainer.kinds.text.label_sets import forms as label_sets
+from trainer.kinds.rows import conversations as forms, label_sets, pairs, unsupported_tasks
 
 TEXT, IMAGE, TABLE, LANGUAGE = "text", "image", "table", "language"  # the kinds that read rows
 WORDS = {TEXT: "text", IMAGE: "image", TABLE: "tabular"}  # how their tasks begin

@@ -3,14 +3,15 @@
 from dataclasses import replace
 from typing import Any
 
-from trainer.core.kind import Estimator, Kind, LinearFeatures
+from trainer.core.kind import Estimator, LinearFeatures
+from trainer.kinds.examples import ExampleKind
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
 
 CLASSES, NUMBERS = "tabular-classification", "tabular-regression"
 
 
-class Tables(Kind):
+class Tables(ExampleKind):
     name = "table"
     tasks = (CLASSES, NUMBERS)
     targets = (Classes, Number)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, cast
 
 import numpy
 
-from trainer.candidates import Candidate
 from trainer.config.settings import CHOSEN
 from trainer.core.plan import Plan
 from trainer.measure import predictions
 from trainer.measure.predictions import Predictions
 from trainer.run_folder import files
+from trainer.training.candidates import Candidate
 
 if TYPE_CHECKING:
     from trainer.core.example import Example

@@ -3,8 +3,9 @@
 from typing import Any
 
 from trainer.config.settings import CHOSEN
-from trainer.core.kind import Estimator, Kind, LinearFeatures
-from trainer.kinds.text.label_sets.forms import TASK as LABEL_SETS
+from trainer.core.kind import Estimator, LinearFeatures
+from trainer.kinds.examples import ExampleKind
+from trainer.kinds.rows.label_sets import TASK as LABEL_SETS
 from trainer.kinds.text.label_sets.target import Labels
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
@@ -12,7 +13,7 @@ from trainer.targets.number import Number
 CLASSES, NUMBERS = "text-classification", "text-regression"
 
 
-class Texts(Kind):
+class Texts(ExampleKind):
     name = "text"
     tasks = (CLASSES, NUMBERS, LABEL_SETS)
     targets = (Classes, Number, Labels)
@@ -55,7 +56,7 @@ class Texts(Kind):
         return Classes(data.labels) if data.task == CLASSES else Number.learnt([e.target for e in data.splits["train"]])
 
     def labels_of(self, target: str, separator: str) -> list[str]:
-        from trainer.kinds.text.label_sets import forms
+        from trainer.kinds.rows import label_sets as forms
 
         return forms.parts(target, separator) if separator else [target]
 

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from trainer.core.kind import Kind
 from trainer.errors import UserError, some
+from trainer.kinds.examples import ExampleKind
 from trainer.kinds.tokens.target import Tags
 
 TAGS = "token-classification"
 
 
-class Tokens(Kind):
+class Tokens(ExampleKind):
     name = "tokens"
     tasks = (TAGS,)
     targets = (Tags,)

@@ -4,9 +4,9 @@ import collections
 import re
 from dataclasses import replace
 
-from trainer.config.spec import Input
 from trainer.core import registry
 from trainer.core.example import SPLITS, Dataset, Example
+from trainer.core.input import Input
 from trainer.core.kind import Kind
 from trainer.data import audit, duplicates, folders, names, splits as splitting, subset
 from trainer.data.checks import Checks

@@ -2,7 +2,6 @@
 
 import numpy
 
-from trainer import candidates
 from trainer.config.spec import Spec
 from trainer.core import registry
 from trainer.core.example import Example
@@ -17,6 +16,7 @@ from trainer.kinds.graph.delivery import chances, predictions as graph_predictio
 from trainer.kinds.graph.target import Links
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
+from trainer.training import candidates
 
 FOLDER = "graph"  # in the folder of the start
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy
 import pyarrow
 
-from trainer.config.spec import Input
+from trainer.core.input import Input
 from trainer.data import names
 from trainer.data.formats.decode import NotText, decode
 from trainer.errors import UserError, some

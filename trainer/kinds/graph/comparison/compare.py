@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy
 
-from trainer import candidates
 from trainer.core.plan import Plan
 from trainer.kinds.graph import links
 from trainer.kinds.graph.comparison import fusion
@@ -18,6 +17,7 @@ from trainer.kinds.graph.links import LinkAnswers
 from trainer.kinds.graph.negatives import Negatives
 from trainer.launch.outcome import Outcome
 from trainer.measure.predictions import Predictions
+from trainer.training import candidates
 
 HEURISTIC = "heuristic"
 FUSION, HEURISTICS = "fusion", "heuristics"

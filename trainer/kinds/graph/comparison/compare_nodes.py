@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy
 
-from trainer import candidates
 from trainer.kinds.graph.comparison import fusion, node_scores, nodes as simple
 from trainer.kinds.graph.comparison.compare import FEWEST, FUSION, HEURISTIC, ComparedModel, timed
 from trainer.kinds.graph.comparison.fusion import MODEL, Columns, Fusion
@@ -14,6 +13,7 @@ from trainer.measure.dummy import dummy
 from trainer.measure.predictions import MAX_CLASSES, Predictions
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
+from trainer.training import candidates
 
 _SPLITS = ("train", "validation", "test")
 _PARTS = 10  # of the validation nodes, each of which is scored by weights from the others

@@ -6,12 +6,9 @@ from pathlib import Path
 
 import numpy
 
-from trainer import prepare as preparing
-from trainer.baseline import Baselines
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.core.example import Dataset, Example
-from trainer.core.saved_model import DESCRIPTION
 from trainer.errors import count
 from trainer.export import display, results
 from trainer.export.training_results import add_event_files, compared_champion, described_training, test_details
@@ -25,8 +22,11 @@ from trainer.kinds.graph.prepare import Prepared
 from trainer.kinds.graph.score import EXTRA
 from trainer.launch.outcome import Outcome
 from trainer.measure.predictions import Predictions
+from trainer.models.saved_model import DESCRIPTION
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
+from trainer.training import prepare as preparing
+from trainer.training.baseline import Baselines
 
 MOST_LINKS = 1_000_000  # rows of predicted_links.csv
 SAMPLES = 5

@@ -7,7 +7,7 @@ import zlib
 import numpy
 import pyarrow
 
-from trainer.config.spec import Input
+from trainer.core.input import Input
 from trainer.data.formats.memory import MEMORY_SHARE, too_large
 from trainer.kinds.graph.reading import columns as columns_of, refusals
 from trainer.kinds.graph.reading.nodes import from_words

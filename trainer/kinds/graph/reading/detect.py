@@ -6,7 +6,7 @@ import numpy
 import pyarrow
 import pyarrow.compute
 
-from trainer.config.spec import Input
+from trainer.core.input import Input
 from trainer.data import names
 from trainer.data.sources import Sources
 from trainer.errors import UserError, some

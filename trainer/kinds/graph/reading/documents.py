@@ -2,7 +2,7 @@
 
 import json
 
-from trainer.config.spec import Input
+from trainer.core.input import Input
 from trainer.data.formats import tables
 from trainer.data.formats.decode import NotText, decode
 from trainer.kinds.graph.reading import markup, refusals

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from trainer.config.spec import Input
+from trainer.core.input import Input
 from trainer.data import names
 from trainer.data.formats import dialect as dialects, tables
 from trainer.data.formats.decode import NotText, decode

@@ -6,7 +6,7 @@ import xml.parsers.expat
 import numpy
 import pyarrow
 
-from trainer.config.spec import Input
+from trainer.core.input import Input
 from trainer.data.formats import tables
 from trainer.data.formats.decode import NotText, decode
 from trainer.data.formats.objects import cell

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy
 import pyarrow
 
-from trainer.config.spec import Input
+from trainer.core.input import Input
 from trainer.data.checks import Checks
 from trainer.data.sources import Sources
 from trainer.errors import UserError

@@ -5,7 +5,8 @@ from typing import ClassVar, Self
 
 import numpy
 
-from trainer.kinds.text.label_sets import forms, measure
+from trainer.kinds.rows import label_sets as forms
+from trainer.kinds.text.label_sets import measure
 from trainer.kinds.text.label_sets.measure import LabelSets
 from trainer.measure.histogram import histogram
 from trainer.measure.metric import Metrics

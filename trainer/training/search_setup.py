@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-from trainer import prepare
-from trainer.candidates import Wanted
 from trainer.config.settings import CHOSEN, Settings
 from trainer.config.spec import Spec
 from trainer.core.example import Dataset
@@ -11,11 +9,13 @@ from trainer.core.kind import Kind
 from trainer.errors import UserError, count
 from trainer.models import catalogue
 from trainer.models.catalogue import Base
-from trainer.prepare import Prepared
 from trainer.run_folder.events import Events
 from trainer.search import space as spaces
 from trainer.search.trials import Search, Trial
 from trainer.train.rate import learning_rate
+from trainer.training import prepare
+from trainer.training.candidates import Wanted
+from trainer.training.prepare import Prepared
 
 TRIALS = 28  # if only the time of the search is limited
 MAX_MODELS = 4  # installed models that are tried beside the default one

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from trainer.errors import UserError
-from trainer.kinds.language import plain_pickle
+from trainer.kinds.rows import plain_pickle
 from trainer.run_folder import files
 
 if TYPE_CHECKING:  # most runs need none

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from trainer import candidates, export
+from trainer import export
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.core.example import Dataset
@@ -15,7 +15,8 @@ from trainer.models.catalogue import Base
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
 from trainer.search import space
-from trainer.workers import Workers
+from trainer.training import candidates
+from trainer.training.workers import Workers
 
 
 @dataclass
@@ -33,8 +34,7 @@ class Run:
 
 def carry_out(run: Run, dataset: Dataset) -> None:
     """Train on ``dataset`` and write the results. Raises UserError for what only the user can fix."""
-    from trainer import prepare
-    from trainer.search import setup
+    from trainer.training import prepare, search_setup as setup
 
     spec, settings, events, workers = run.spec, run.settings, run.events, run.workers
     stop.check(spec.folder)
@@ -89,8 +89,7 @@ def _candidates(workers: Workers, plan: Plan, dataset, wanted, events: Events):
 
 def _deliver(spec: Spec, settings, dataset, prepared, found, wanted, workers: Workers, events: Events, began: float, own: dict) -> None:
     """Choose the best candidate, and write the results. ``own`` has what was prepared for the trials of a search with another base model."""
-    from trainer import baseline, prepare
-    from trainer.search import conclude
+    from trainer.training import baseline, prepare, search_conclusion as conclude
 
     best = candidates.best(found, wanted, prepared.plan)
     search = None
@@ -116,7 +115,7 @@ def _deliver(spec: Spec, settings, dataset, prepared, found, wanted, workers: Wo
 
 def _to_onnx(launcher, outcome: Outcome, plan: Plan, events: Events) -> None:
     """Let a worker add model.onnx to the delivered network."""
-    from trainer.export import onnx
+    from trainer.models import onnx
 
     if not plan.kind.exports_onnx:
         return
@@ -128,7 +127,7 @@ def _to_onnx(launcher, outcome: Outcome, plan: Plan, events: Events) -> None:
 def _champions_answers(found: list, prepared, dataset, workers: Workers):
     """The predictions of the champion on the test rows: of an estimator here, of a network by a worker, which may have measured it beside
     the training; None if they cannot be compared."""
-    from trainer import prepare
+    from trainer.training import prepare
 
     champion = prepared.plan.champion
     if champion is None or champion.rows is None:

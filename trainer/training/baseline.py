@@ -8,8 +8,8 @@ from trainer.core.example import Dataset
 from trainer.measure import linear, linear_files
 from trainer.measure.linear import Linear
 from trainer.measure.tfidf import TfIdf
-from trainer.prepare import Prepared
 from trainer.targets.target import Answers
+from trainer.training.prepare import Prepared
 
 if TYPE_CHECKING:
     from trainer.estimators import Estimator

@@ -3,13 +3,13 @@
 import hashlib
 from pathlib import Path
 
-from trainer.config.spec import Input
 from trainer.core.example import SPLITS, Example
+from trainer.core.input import Input
 from trainer.data import names
 from trainer.data.checks import Checks
 from trainer.errors import UserError, some
-from trainer.kinds.language import tokens
-from trainer.kinds.language.tokens import Passage, TokenFile, Vocabulary
+from trainer.kinds.rows import token_vocabulary as tokens
+from trainer.kinds.rows.token_vocabulary import Passage, TokenFile, Vocabulary
 from trainer.run_folder import files
 
 MIN_TOKENS = 2000

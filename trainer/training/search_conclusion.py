@@ -2,16 +2,16 @@
 
 from dataclasses import dataclass, replace
 
-from trainer import candidates
-from trainer.candidates import Candidate, Wanted
 from trainer.config.settings import Settings
 from trainer.core.plan import Plan
 from trainer.errors import count
 from trainer.launch.outcome import Searched
-from trainer.prepare import Prepared
 from trainer.run_folder.events import Events
-from trainer.search import choice, setup
+from trainer.search import choice
 from trainer.search.trials import WAITING
+from trainer.training import candidates, search_setup as setup
+from trainer.training.candidates import Candidate, Wanted
+from trainer.training.prepare import Prepared
 
 POINTS = 100  # of a curve
 

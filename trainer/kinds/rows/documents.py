@@ -2,8 +2,8 @@
 
 import math
 
-from trainer.config.spec import Input
 from trainer.core.example import SPLITS, Example
+from trainer.core.input import Input
 from trainer.data import folders, names
 from trainer.data.checks import Checks
 from trainer.errors import some

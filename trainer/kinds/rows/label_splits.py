@@ -8,7 +8,7 @@ from trainer.data import audit, duplicates, names, splits as splitting, subset
 from trainer.data.checks import Checks
 from trainer.data.keys import Keys
 from trainer.errors import UserError, count as count_of, some
-from trainer.kinds.text.label_sets import forms
+from trainer.kinds.rows import label_sets as forms
 
 MIN_ROWS = 6  # of a label that is spread evenly
 FEW = 10  # training rows of a label below which it is hardly learnt

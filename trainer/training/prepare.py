@@ -4,22 +4,23 @@ from dataclasses import dataclass, replace
 
 import numpy
 
-from trainer import candidates, estimators
-from trainer.candidates import Wanted
+from trainer import estimators
 from trainer.config.digest import digest
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
-from trainer.core import registry, saved_model
+from trainer.core import registry
 from trainer.core.example import SPLITS, Dataset
 from trainer.core.kind import Encoder, Kind
 from trainer.core.plan import Plan, Rows, Saved
 from trainer.errors import UserError, some
 from trainer.estimators import balance
-from trainer.models import finetuning
+from trainer.models import finetuning, saved_model
 from trainer.models.catalogue import Base
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
 from trainer.targets.target import Answers, Target
+from trainer.training import candidates
+from trainer.training.candidates import Wanted
 
 EARLY_STOPPING_PATIENCE = 10  # evaluations without improvement, for models with short epochs
 IMBALANCE = 5  # ratio of the largest to the smallest class from which auto weights the classes
@@ -107,25 +108,6 @@ def make(spec: Spec, settings: Settings, data: Dataset, wanted: Wanted, events: 
         details=kind.details(encoder, data, settings),
     )
     return Prepared(plan, encoder)
-
-
-def describe(prepared: Prepared, data: Dataset, test: dict) -> dict:
-    """The content of trainer.json. ``test`` holds the scores on the test rows."""
-    plan = prepared.plan
-    return {
-        "schema": 1,
-        "run": plan.run,
-        "task": plan.task,
-        "kind": plan.kind.name,
-        "base": plan.base.name,
-        "target": plan.target.described(),
-        "encoder": prepared.encoder.described()["encoder"],
-        "columns": list(data.columns),
-        "types": data.types,
-        "styles": {name: style.described() for name, style in data.styles.items()},
-        "label_column": data.label_column,
-        "test": test,
-    }
 
 
 def champion(spec: Spec, data: Dataset, target) -> Saved | None:

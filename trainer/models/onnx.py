@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy
 
 from trainer.core.kind import Kind
-from trainer.core.saved_model import LOGITS, ONNX
+from trainer.models.saved_model import LOGITS, ONNX
 
 COMPARED = 32  # test rows on which it is compared with the delivered model
 CLOSE = 1e-4  # the largest difference of probabilities; of numbers, in standard deviations of the target
