@@ -14,6 +14,7 @@ from pathlib import Path
 from trainer import candidates, export, gc_pause, launch, termination
 from trainer.config import settings as options, spec as specs
 from trainer.config.kinds import SHAPES, of_task
+from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.errors import Paused, UserError, as_user_error, count, one_line, some
 from trainer.estimators import ESTIMATORS
@@ -92,13 +93,13 @@ def _train(spec: Spec, name: str, events: Events, began: float) -> None:
         space.check(settings)
         if settings.num_workers > 1:
             events.decision("workers", 1, f"A search uses one worker instead of {settings.num_workers}.")
-        settings.choose("num_workers", 1)
+        settings = settings.with_chosen(num_workers=1)
     begun = (spec.folder / CHECKPOINTS / INDEX).exists()
     likely = candidates.choose(spec.models, settings, _likely_kind(spec, settings), settings.task, begun)
-    workers = _Workers(name, settings, spec, events)
+    workers = _Workers(name, spec, events)
     try:
         stop.check(spec.folder)
-        workers.request(likely.network)
+        settings = workers.request(settings, likely.network)
         events.phase("prepare", "Reading the data.")
         with gc_pause.importing():  # while the workers import
             from trainer import data, prepare
@@ -116,17 +117,17 @@ def _train(spec: Spec, name: str, events: Events, began: float) -> None:
         wanted = candidates.choose(spec.models, settings, dataset.kind, dataset.task, begun)
         if searches:
             wanted = setup.with_network(wanted, dataset.kind, dataset.task)
-        workers.request(wanted.network)
+        settings = workers.request(settings, wanted.network)
         prepared = prepare.make(spec, settings, dataset, wanted, events, wanted.network is not None and workers.launcher.on_gpu)
         own: dict = {}
         if searches:
-            prepared, own = setup.make(spec, settings, dataset, prepared, events, workers.launcher.on_gpu)
+            prepared, own = setup.make(spec, prepared.plan.settings, dataset, prepared, events, workers.launcher.on_gpu)
         if settings.dry_run:
             trial = workers.launcher.estimate(prepared.plan) if wanted.network else candidates.trial(prepared.plan, dataset)
-            export.check(spec, settings, dataset, prepared, trial, events, began)
+            export.check(spec, prepared.plan.settings, dataset, prepared, trial, events, began)
             return
         found, wanted = _candidates(workers, prepared.plan, dataset, wanted, events)
-        _deliver(spec, settings, dataset, prepared, found, wanted, workers, events, began, own)
+        _deliver(spec, prepared.plan.settings, dataset, prepared, found, wanted, workers, events, began, own)
     finally:
         workers.close()
 
@@ -137,8 +138,7 @@ def _train_on_graph(spec: Spec, settings, found, checks, workers: "_Workers", ev
     if space.is_wanted(settings):
         raise UserError("graph_search", "A search for settings is not possible on a graph.", "Set trials to 0.")
     if (base := encoded_texts.named(spec.models, settings.model)) is not None:  # it reads the texts of nodes; the network reads the graph
-        settings.choose("text_encoder", base.name)
-        settings.choose("model", catalogue.AUTO)
+        settings = settings.with_chosen(text_encoder=base.name, model=catalogue.AUTO)
     graph = reading.load(found, settings, checks, spec.work, spec)
     stop.check(spec.folder)
     run_of_graph = driver.Run(spec, settings, events, checks, workers, lambda plan: _trained(workers.launcher, plan), began)
@@ -148,16 +148,18 @@ def _train_on_graph(spec: Spec, settings, found, checks, workers: "_Workers", ev
 class _Workers:
     """The workers of a run, which are requested as soon as a network is likely to be trained."""
 
-    def __init__(self, name: str, settings, spec: Spec, events: Events):
-        self.name, self.settings, self.spec, self.events = name, settings, spec, events
+    def __init__(self, name: str, spec: Spec, events: Events):
+        self.name, self.spec, self.events = name, spec, events
         self.launcher: launch.Launcher | None = None
 
-    def request(self, base: Base | None) -> None:
-        """Let the workers start their imports, unless there is no network to train or they were requested before."""
+    def request(self, settings: Settings, base: Base | None) -> Settings:
+        """Let the workers start their imports, unless there is no network to train or they were requested before. Returns the settings with
+        the number of workers."""
         if base is None or self.launcher is not None:
-            return
-        self.launcher = launch.create(self.name, self.settings, base, self.spec, self.events)
+            return settings
+        self.launcher, settings = launch.create(self.name, settings, base, self.spec, self.events)
         self.launcher.start()
+        return settings
 
     def close(self) -> None:
         if self.launcher is not None:
@@ -209,7 +211,7 @@ def _deliver(spec: Spec, settings, dataset, prepared, found, wanted, workers: _W
         events.decision("chosen", best.base.name, f"The model {best.name} is delivered. {listed[0]['why']}")
     delivered = catalogue.AUTO if best.beside is not None else best.base.name  # a named model would be delivered alone by a repeated run
     if settings.model != delivered:
-        settings.choose("model", delivered)
+        settings = settings.with_chosen(model=delivered)
     events.phase("export", "Writing the model, the metrics and the predictions.")
     words = next((c.fitted for c in found if c.base.name == "words"), None)
     simple = baseline.compute(prepared, dataset, words)
@@ -218,7 +220,7 @@ def _deliver(spec: Spec, settings, dataset, prepared, found, wanted, workers: _W
         _to_onnx(workers.launcher, outcome, prepare.delivering(prepared, best).plan, events)
     if best.beside is not None:
         best.beside.save(outcome.saved)
-    outcome.champion = _champions_answers(found, prepared, dataset, workers)
+    outcome.champion, settings = _champions_answers(settings, found, prepared, dataset, workers)
     count_of_workers = workers.launcher.workers if workers.launcher and best.fitted is None else 1
     export.training(spec, settings, dataset, prepare.delivering(prepared, best), outcome, simple, count_of_workers, events, began, listed, search)
 
@@ -234,21 +236,21 @@ def _to_onnx(launcher, outcome: Outcome, plan: Plan, events: Events) -> None:
         events.warning("no_onnx", text)
 
 
-def _champions_answers(found: list, prepared, dataset, workers: _Workers):
+def _champions_answers(settings: Settings, found: list, prepared, dataset, workers: _Workers):
     """The predictions of the champion on the test rows: of an estimator here, of a network by a worker, which may have measured it beside
-    the training; None if they cannot be compared."""
+    the training; None if they cannot be compared. Also the settings, with the number of workers where one was needed."""
     from trainer import averaged, prepare
 
     champion = prepared.plan.champion
     if champion is None or champion.rows is None:
-        return prepare.champions_answers(champion, dataset)
+        return prepare.champions_answers(champion, dataset), settings
     answers = next((c.outcome.champion for c in found if c.outcome.champion), None)
     if answers is None:
         described = Base(champion.folder.name, champion.kind, champion.folder, fresh=False)
-        workers.request(described)
+        settings = workers.request(settings, described)
         outputs, _ = workers.launcher.predict(champion)
         answers = champion.target.answers(outputs, champion.rows.example_targets())
-    return averaged.of_champion(champion.folder, answers, dataset.splits["test"], champion.target)
+    return averaged.of_champion(champion.folder, answers, dataset.splits["test"], champion.target), settings
 
 
 def _trained(launcher, plan: Plan) -> Outcome:
@@ -269,11 +271,11 @@ def _predict(spec: Spec, name: str, events: Events, began: float) -> None:
     settings = options.resolve(spec, events)
     saved = predict.find(spec, settings)
     if saved.description["kind"] == "graph":
-        settings.choose("num_workers", 1)  # one table of all nodes answers everything
-    workers = _Workers(name, settings, spec, events)
+        settings = settings.with_chosen(num_workers=1)  # one table of all nodes answers everything
+    workers = _Workers(name, spec, events)
     try:
         stop.check(spec.folder)
-        workers.request(None if saved.is_estimator else saved.base)
+        settings = workers.request(settings, None if saved.is_estimator else saved.base)
         events.phase("prepare", "Reading the data.")
         predict.run(spec, settings, saved, workers.launcher, events, began)
     finally:

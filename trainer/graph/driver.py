@@ -1,7 +1,7 @@
 """The training on a graph, from its files to the results. The network goes through the launchers and the loop of all trainings."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy
@@ -32,7 +32,7 @@ class Workers(Protocol):
 
     launcher: Any
 
-    def request(self, base: Base) -> None: ...
+    def request(self, settings: Settings, base: Base) -> Settings: ...
 
 
 @dataclass
@@ -51,10 +51,11 @@ class Run:
 def carry_out(run: Run, graph: Graph) -> None:
     """Train on ``graph``, choose what is delivered, and write the results. Raises UserError for what only the user can fix."""
     base = candidates.choose(run.spec.models, run.settings, "graph", graph.task).network
-    run.workers.request(base)
+    run = replace(run, settings=run.workers.request(run.settings, base))
     stop.check(run.spec.folder)
     asked = _asked(run.settings, base.name)  # before the settings that are open are chosen
     prepared = prepare.make(run.spec, run.settings, graph, run.workers.launcher.machine, run.checks)
+    run = replace(run, settings=prepared.plan.settings)
     if run.settings.dry_run:
         trial = run.workers.launcher.estimate(prepared.plan)
         export.check(run.spec, run.settings, prepared.data, prepared, trial, run.events, run.began, graph_results.described(prepared))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from trainer import gc_pause
+from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.errors import count
 from trainer.launch.capacity import Machine
@@ -51,13 +52,16 @@ class Launcher(Protocol):
     def close(self) -> None: ...
 
 
-def create(name: str, settings, base: Base, spec: Spec, events: Events) -> Launcher:
-    """The launcher for ``name`` (ray or local). Small data gets fewer workers than requested, because each needs rows to work on."""
+def create(name: str, settings: Settings, base: Base, spec: Spec, events: Events) -> tuple[Launcher, Settings]:
+    """The launcher for ``name`` (ray or local), and the settings with the number of its workers.
+
+    Small data gets fewer workers than requested, because each needs rows to work on.
+    """
     threads = settings.cpus_per_worker or (1 if base.is_small else MAX_THREADS)
     if name == "local":
         from trainer.launch.local import LocalLauncher
 
-        return LocalLauncher(settings.use_gpu, threads, base.kind, events)
+        return LocalLauncher(settings.use_gpu, threads, base.kind, events), settings
     size = sum(i.size for i in spec.inputs)
     trains = spec.kind == "train"
     asked = settings.num_workers or (_worthwhile(size, settings.epochs, base) if trains else 1)
@@ -70,8 +74,8 @@ def create(name: str, settings, base: Base, spec: Spec, events: Events) -> Launc
 
     launcher = ray_launcher.create(fewer, threads, settings, base.kind, trains, size, events)
     if not settings.num_workers:
-        settings.choose("num_workers", launcher.workers)
-    return launcher
+        settings = settings.with_chosen(num_workers=launcher.workers)
+    return launcher, settings
 
 
 def _worthwhile(size: int, epochs: int, base: Base) -> int:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # all of these import this package
 
     import numpy
 
+    from trainer.config.settings import Settings
     from trainer.config.spec import Spec
     from trainer.data import Dataset, Example
     from trainer.measure.tfidf import TfIdf
@@ -41,7 +42,8 @@ class Encoder(Protocol):
 class Task(Protocol):
     """One kind of data."""
 
-    def encoder(self, spec: Spec, settings, data: Dataset, base: Base, events: Events) -> Encoder: ...
+    def encoder(self, spec: Spec, settings: Settings, data: Dataset, base: Base, events: Events) -> tuple[Encoder, Settings]:
+        """The encoder, and the settings with what follows from the data, such as max_length."""
 
     def load_encoder(self, spec: Spec | None, folder: Path, description: dict) -> Encoder:
         """The encoder that ``save`` wrote. Without a spec it keeps what it encodes in memory."""

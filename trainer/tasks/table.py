@@ -6,6 +6,7 @@ from typing import cast
 
 import numpy
 
+from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.data import Dataset, Example
 from trainer.plan import Plan, Rows
@@ -55,9 +56,9 @@ class Encoder:
         """Writes nothing: the columns are in config.json beside the weights."""
 
 
-def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> Encoder:
+def encoder(spec: Spec, settings: Settings, data: Dataset, base: Base, events: Events) -> tuple[Encoder, Settings]:
     """Learn means, standard deviations and categories from the training rows."""
-    return learned(data.columns, data.types, data.splits["train"])
+    return learned(data.columns, data.types, data.splits["train"]), settings
 
 
 def learned(names: tuple[str, ...], types: dict[str, str], examples: list[Example]) -> Encoder:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy
 from tokenizers import Tokenizer
 
+from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.data import Dataset, Example
 from trainer.measure.histogram import histogram
@@ -148,7 +149,7 @@ class Encoder:
         files.write_json(folder / "tokenizer_config.json", settings)
 
 
-def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> Encoder:
+def encoder(spec: Spec, settings: Settings, data: Dataset, base: Base, events: Events) -> tuple[Encoder, Settings]:
     """Load or learn the tokenizer, and choose the maximum length of texts."""
     train = [e.content for e in data.splits["train"]]
     lower = settings.lower_case != "no"
@@ -159,8 +160,9 @@ def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> 
     else:
         tokenizer, limit = vocabulary.installed(base.folder), position_limit(base)
     lengths = [len(e.ids) for e in encodings(tokenizer, train)]
+    length, settings = max_length(settings, lengths, limit, events)
     description = {
-        "max_length": max_length(settings, lengths, limit, events),
+        "max_length": length,
         "pad_id": pad_id(tokenizer, base),
         "padding": settings.padding,
         "truncation_side": settings.truncation_side,
@@ -168,7 +170,7 @@ def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> 
         "stride": settings.stride,
         "lower_case": lower,
     }
-    return Encoder(tokenizer, description, base)
+    return Encoder(tokenizer, description, base), settings
 
 
 def load_encoder(spec: Spec | None, folder: Path, description: dict) -> Encoder:
@@ -197,19 +199,19 @@ def position_limit(base: Base) -> int:
     return min(usable, default=MAX_POSITIONS)
 
 
-def max_length(settings, lengths: list[int], limit: int, events: Events) -> int:
+def max_length(settings: Settings, lengths: list[int], limit: int, events: Events) -> tuple[int, Settings]:
+    """The longest text in tokens: as the user says, else that of most texts, within what the model reads. Also the settings with it."""
     if wanted := settings.max_length:
         length = max(8, min(wanted, limit))
         if length != wanted:
             events.warning("max_length", f"Texts are truncated to {length} tokens instead of {wanted}: the model reads between 8 and {limit}.")
-        return length
+        return length, settings
     usual = int(numpy.percentile(lengths, PERCENTILE, method="higher"))
     length = max(8, min(usual, limit))
     why = f"{PERCENTILE} % of the training texts have at most {usual} tokens"
     why += "" if length >= usual else f", but the model reads at most {limit}"
     events.decision("max_length", length, f"Texts are truncated to {length} tokens: {why}.")
-    settings.choose("max_length", length)
-    return length
+    return length, settings.with_chosen(max_length=length)
 
 
 def pad_id(tokenizer: Tokenizer, base: Base) -> int:
