@@ -232,6 +232,7 @@ api: ## write docs/openapi.json and docs/api.md, after a change of the studio's 
 form: $(VENV)/ready ## write the form and the table with every option, after a change of the options
 	@$(PYTHON) test/setup/advanced_form.py > extractor_info.advanced.json
 	@$(PYTHON) test/setup/advanced_form.py options > internal/studio/edit/check/options.json
+	@$(PYTHON) test/setup/advanced_form.py types > trainer/config/option_values.pyi
 
 .PHONY: model-types
 model-types: $(VENV)/ready ## write the types of models that transformers knows, after a change of its version

@@ -89,13 +89,13 @@ def _train(spec: Spec, name: str, events: Events, began: float) -> None:
         space.check(settings)
         if settings.num_workers > 1:
             events.decision("workers", 1, f"A search uses one worker instead of {settings.num_workers}.")
-        settings.choose("num_workers", 1)
+        settings = settings.with_chosen(num_workers=1)
     begun = (spec.folder / CHECKPOINTS / INDEX).exists()
     likely = _likely_kind(spec, settings)
-    workers = Workers(name, settings, spec, events)
+    workers = Workers(name, spec, events)
     try:
         stop.check(spec.folder)
-        workers.request(candidates.choose(spec.models, settings, likely, settings.task, begun).network, likely)
+        settings = workers.request(settings, candidates.choose(spec.models, settings, likely, settings.task, begun).network, likely)
         events.phase("prepare", "Reading the data.")
         with gc_pause.importing():  # while the workers import
             from trainer.data import claims, sources
@@ -115,11 +115,11 @@ def _predict(spec: Spec, name: str, events: Events, began: float) -> None:
     settings = options.resolve(spec, events)
     saved = predict.find(spec, settings)
     if saved.kind.answers_by_one_worker:
-        settings.choose("num_workers", 1)
-    workers = Workers(name, settings, spec, events)
+        settings = settings.with_chosen(num_workers=1)
+    workers = Workers(name, spec, events)
     try:
         stop.check(spec.folder)
-        workers.request(None if saved.needs_no_worker else saved.base, saved.kind)
+        settings = workers.request(settings, None if saved.needs_no_worker else saved.base, saved.kind)
         events.phase("prepare", "Reading the data.")
         predict.run(spec, settings, saved, workers.launcher, events, began)
     finally:

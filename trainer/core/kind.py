@@ -139,8 +139,8 @@ class Kind:
         return [target]
 
     # --- Encoding and networks. ``build`` and what follows it run in workers.
-    def encoder(self, spec: Spec, settings: Settings, data: Dataset, base: Base, events: Events) -> Encoder:
-        """The encoder, fitted on the training examples. What it chooses is noted in ``settings``."""
+    def encoder(self, spec: Spec, settings: Settings, data: Dataset, base: Base, events: Events) -> tuple[Encoder, Settings]:
+        """The encoder, fitted on the training examples, and the settings with what it chose."""
         raise NotImplementedError
 
     def load_encoder(self, spec: Spec | None, folder: Path, description: dict) -> Encoder:
@@ -201,8 +201,9 @@ class Kind:
         return None
 
     # --- The driver's part of a training.
-    def choose_epochs(self, settings: Settings, base: Base, rows: Rows, place: Any, digest: Any, events: Events) -> None:
-        """Choose fewer epochs where nobody chose them and they would take too long."""
+    def choose_epochs(self, settings: Settings, base: Base, rows: Rows, place: Any, digest: Any, events: Events) -> Settings:
+        """The settings, with fewer epochs where nobody chose them and they would take too long."""
+        return settings
 
     def advise(self, encoder: Encoder, data: Dataset, base: Base, events: Events) -> None:
         """Warn of data that the model can hardly learn from. Raises UserError where it cannot."""

@@ -65,7 +65,7 @@ def training(
         _save_baseline(simple, out / "baseline", plan, data, prepared)
     add_event_files(spec, settings, out)
     if outcome.learning_rate and not settings.learning_rate:
-        settings.choose("learning_rate", outcome.learning_rate)
+        settings = settings.with_chosen(learning_rate=outcome.learning_rate)
     from importlib.metadata import version
 
     results.finish(

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from trainer import gc_pause
+from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.core.kind import Kind
 from trainer.core.plan import Plan, Saved
@@ -52,13 +53,13 @@ class Launcher(Protocol):
     def close(self) -> None: ...
 
 
-def create(name: str, settings, base: Base, kind: Kind, spec: Spec, events: Events) -> Launcher:
-    """The launcher for ``name`` (ray or local). Small data gets fewer workers than requested, because each needs rows to work on."""
+def create(name: str, settings, base: Base, kind: Kind, spec: Spec, events: Events) -> tuple[Launcher, Settings]:
+    """The launcher for ``name`` (ray or local), and the settings with the number of workers. Small data gets fewer workers than requested, because each needs rows to work on."""
     threads = settings.cpus_per_worker or (1 if base.is_small else MAX_THREADS)
     if name == "local":
         from trainer.launch.local import LocalLauncher
 
-        return LocalLauncher(settings.use_gpu, threads, kind.name, events)
+        return LocalLauncher(settings.use_gpu, threads, kind.name, events), settings
     size = sum(i.size for i in spec.inputs)
     trains = spec.kind == "train"
     asked = settings.num_workers or (_worthwhile(size, settings.epochs, base) if trains and kind.spreads else 1)
@@ -71,8 +72,8 @@ def create(name: str, settings, base: Base, kind: Kind, spec: Spec, events: Even
 
     launcher = ray_launcher.create(fewer, threads, settings, kind.name, trains, size, events)
     if not settings.num_workers:
-        settings.choose("num_workers", launcher.workers)
-    return launcher
+        settings = settings.with_chosen(num_workers=launcher.workers)
+    return launcher, settings
 
 
 def _worthwhile(size: int, epochs: int, base: Base) -> int:

@@ -24,24 +24,24 @@ class Place:
     on_gpu: bool = False
 
 
-def choose_epochs(settings: Settings, base: Base, rows: Rows, place: Place, digest: Callable[[Settings], str], events: Events) -> None:
+def choose_epochs(settings: Settings, base: Base, rows: Rows, place: Place, digest: Callable[[Settings], str], events: Events) -> Settings:
     """Choose the epochs of a training of ``base`` on ``rows``, if nobody chose them. ``digest`` is that of a training with other settings.
 
     A training that has begun keeps its epochs: an earlier version trained all of them on CPUs, and a machine may have lost its GPU.
     """
     if base.folder is None or base.fresh or not settings.is_open("epochs"):
-        return
+        return settings
     tokens = max(1, int(rows.features.lengths.sum()))
     fewer = max(1, min(settings.epochs, TOKENS // tokens))
     if fewer == settings.epochs:
-        return
+        return settings
     begun = _begun(place.folder)
-    if digest(settings) in begun or (place.on_gpu and digest(settings.changed({"epochs": fewer})) not in begun):
-        return
-    settings.choose("epochs", fewer)
+    if digest(settings) in begun or (place.on_gpu and digest(settings.with_chosen(epochs=fewer)) not in begun):
+        return settings
     times = "once" if fewer == 1 else f"{fewer} times"
     why = f"The training reads its {tokens:,} tokens {times}: on CPUs, more takes long and gains little."
     events.decision("epochs", fewer, why)
+    return settings.with_chosen(epochs=fewer)
 
 
 def _begun(folder: Path) -> set[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy
 from tokenizers import Tokenizer
 
+from trainer.config.settings import Settings
 from trainer.core.example import Example
 from trainer.core.plan import Plan, Rows
 from trainer.measure.histogram import histogram
@@ -161,19 +162,19 @@ def position_limit(base: Base) -> int:
     return min(usable, default=MAX_POSITIONS)
 
 
-def max_length(settings, lengths: list[int], limit: int, events: Events) -> int:
+def max_length(settings: Settings, lengths: list[int], limit: int, events: Events) -> tuple[int, Settings]:
+    """The longest text in tokens: as the user says, else that of most texts, within what the model reads. Also the settings with it."""
     if wanted := settings.max_length:
         length = max(8, min(wanted, limit))
         if length != wanted:
             events.warning("max_length", f"Texts are truncated to {length} tokens instead of {wanted}: the model reads between 8 and {limit}.")
-        return length
+        return length, settings
     usual = int(numpy.percentile(lengths, PERCENTILE, method="higher"))
     length = max(8, min(usual, limit))
     why = f"{PERCENTILE} % of the training texts have at most {usual} tokens"
     why += "" if length >= usual else f", but the model reads at most {limit}"
     events.decision("max_length", length, f"Texts are truncated to {length} tokens: {why}.")
-    settings.choose("max_length", length)
-    return length
+    return length, settings.with_chosen(max_length=length)
 
 
 def pad_id(tokenizer: Tokenizer, base: Base) -> int:

@@ -40,7 +40,7 @@ def run(spec: Spec, launcher: str, events: Events, began: float) -> None:
     entry, why = command.entry(code, trees.paths(spec), settings.script)
     events.decision("script", entry, why)
     if settings.script != entry:
-        settings.choose("script", entry)
+        settings = settings.with_chosen(script=entry)
     findings = review.review(spec, settings, code, entry, events)
     if settings.nodes > 1 and (spec.script.sandbox != "pod" or launcher == "local"):
         raise UserError(

@@ -45,7 +45,7 @@ class Trial:
         if end < plan.settings.epochs:
             values["stop_after"] = round(end, 4)
         seal = hashlib.sha256(json.dumps([plan.digest, values], sort_keys=True).encode()).hexdigest()
-        return replace(plan, settings=plan.settings.changed(values), digest=seal, search=None)
+        return replace(plan, settings=plan.settings.with_chosen(**values), digest=seal, search=None)
 
 
 @dataclass(frozen=True)

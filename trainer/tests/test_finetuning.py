@@ -38,10 +38,9 @@ def chosen(make_run):
         if begun:
             place = spec.folder / "checkpoints" / "step-000000001"
             place.mkdir(parents=True)
-            (place / "state.json").write_text(json.dumps({"digest": name_of(settings.changed({"epochs": begun}))}))
+            (place / "state.json").write_text(json.dumps({"digest": name_of(settings.with_chosen(epochs=begun))}))
             (place.parent / "index.json").write_text(json.dumps({"best": place.name, "checkpoints": [place.name]}))
-        finetuning.choose_epochs(settings, base, of_tokens(tokens), finetuning.Place(spec.folder, on_gpu), name_of, events)
-        return settings.epochs
+        return finetuning.choose_epochs(settings, base, of_tokens(tokens), finetuning.Place(spec.folder, on_gpu), name_of, events).epochs
 
     return choose
 

@@ -42,12 +42,13 @@ def carry_out(run: Run, dataset: Dataset) -> None:
     searches = space.is_wanted(settings)
     if searches:
         wanted = setup.with_network(wanted, dataset.kind, dataset.task)
-    workers.request(wanted.network, dataset.kind)
+    settings = workers.request(settings, wanted.network, dataset.kind)
     on_gpu = wanted.network is not None and workers.launcher.on_gpu
     prepared = prepare.make(spec, settings, dataset, wanted, events, on_gpu)
     own: dict = {}
     if searches:
-        prepared, own = setup.make(spec, settings, dataset, prepared, events, workers.launcher.on_gpu)
+        prepared, own = setup.make(spec, prepared.plan.settings, dataset, prepared, events, workers.launcher.on_gpu)
+    settings = prepared.plan.settings
     if settings.dry_run:
         trial = workers.launcher.estimate(prepared.plan) if wanted.network else candidates.trial(prepared.plan, dataset)
         export.check(spec, settings, dataset, prepared, trial, events, run.began)
@@ -69,7 +70,7 @@ def _candidates(workers: Workers, plan: Plan, dataset, wanted, events: Events):
     found = [c for c in (candidates.fit(n, plan, dataset) for n in wanted.estimators) if c is not None]
     if wanted.network is None:
         for candidate in found:
-            events.eval(0, 0, "validation", candidates.summary(candidate.outcome.answers["validation"], plan))
+            events.eval(0, 0, "validation", plan.target.summary(candidate.outcome.answers["validation"]))
         events.phase("test", "Measuring the model on data that it has not seen.")
         events.resource("cpu", 1, threads=1)
         return found, wanted
@@ -100,7 +101,7 @@ def _deliver(spec: Spec, settings, dataset, prepared, found, wanted, workers: Wo
         events.decision("chosen", best.base.name, f"The model {best.name} is delivered. {listed[0]['why']}")
     delivered = catalogue.AUTO if best.beside is not None else best.base.name  # a named model would be delivered alone by a repeated run
     if settings.model != delivered:
-        settings.choose("model", delivered)
+        settings = settings.with_chosen(model=delivered)
     events.phase("export", "Writing the model, the metrics and the predictions.")
     simple = baseline.compute(prepared, dataset, {c.base.name: c.fitted for c in found if c.fitted is not None})
     outcome = best.outcome
@@ -108,7 +109,7 @@ def _deliver(spec: Spec, settings, dataset, prepared, found, wanted, workers: Wo
         _to_onnx(workers.launcher, outcome, prepare.delivering(prepared, best).plan, events)
     if best.beside is not None:
         best.beside.save(outcome.saved)
-    outcome.champion = _champions_answers(found, prepared, dataset, workers)
+    outcome.champion, settings = _champions_answers(settings, found, prepared, dataset, workers)
     count_of_workers = workers.launcher.workers if workers.launcher and best.fitted is None else 1
     export.training(spec, settings, dataset, prepare.delivering(prepared, best), outcome, simple, count_of_workers, events, began, listed, search)
 
@@ -124,20 +125,20 @@ def _to_onnx(launcher, outcome: Outcome, plan: Plan, events: Events) -> None:
         events.warning("no_onnx", text)
 
 
-def _champions_answers(found: list, prepared, dataset, workers: Workers):
+def _champions_answers(settings: Settings, found: list, prepared, dataset, workers: Workers):
     """The predictions of the champion on the test rows: of an estimator here, of a network by a worker, which may have measured it beside
-    the training; None if they cannot be compared."""
+    the training; None if they cannot be compared. Also the settings, with the number of workers where one was needed."""
     from trainer.training import prepare
 
     champion = prepared.plan.champion
     if champion is None or champion.rows is None:
-        return prepare.champions_answers(champion, dataset)
+        return prepare.champions_answers(champion, dataset), settings
     answers = next((c.outcome.champion for c in found if c.outcome.champion), None)
     if answers is None:
-        workers.request(Base(champion.folder.name, champion.kind.name, champion.folder, fresh=False), champion.kind)
+        settings = workers.request(settings, Base(champion.folder.name, champion.kind.name, champion.folder, fresh=False), champion.kind)
         outputs, _ = workers.launcher.predict(champion)
         answers = champion.target.answers(outputs, champion.rows.example_targets())
     beside = champion.kind.load_beside(champion.folder)
     if beside is None:
-        return answers
-    return champion.target.answers(beside.outputs(answers.probabilities, dataset.splits["test"]), answers.truth)
+        return answers, settings
+    return champion.target.answers(beside.outputs(answers.probabilities, dataset.splits["test"]), answers.truth), settings

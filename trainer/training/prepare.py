@@ -68,14 +68,14 @@ def make(spec: Spec, settings: Settings, data: Dataset, wanted: Wanted, events: 
     """
     kind = data.kind
     base = wanted.network or Base(wanted.estimators[0], kind.name)
-    _report_base_model(settings, base, wanted, kind, events)
+    settings = _report_base_model(settings, base, wanted, kind, events)
     if wanted.network and base.fresh and kind.epochs:
-        _more_epochs(settings, kind, events)
+        settings = _more_epochs(settings, kind, events)
     target = kind.target(data)
     encoder: Encoder = NoEncoder({}, {})
     splits = {}
     if wanted.network or kind.encodes_always:
-        encoder = kind.encoder(spec, settings, data, base, events)
+        encoder, settings = kind.encoder(spec, settings, data, base, events)
         splits = {n: encoder.encode(data.splits[n], target.encode([e.target for e in data.splits[n]]), n, training=n == "train") for n in SPLITS}
         kind.advise(encoder, data, base, events)
         _check_lengths(settings, data, encoder, events)
@@ -83,12 +83,13 @@ def make(spec: Spec, settings: Settings, data: Dataset, wanted: Wanted, events: 
             _note_dropped(data, splits["train"])
     metric, why = target.choose_metric(settings.metric, data)
     if settings.metric == "auto":
-        settings.choose("metric", metric)
+        settings = settings.with_chosen(metric=metric)
     events.decision("metric", metric, why)
-    weights = _class_weights(settings, data, wanted, target, events)
+    weights, settings = _class_weights(settings, data, wanted, target, events)
     if wanted.network:
         place = finetuning.Place(spec.folder, on_gpu)
-        kind.choose_epochs(settings, base, splits["train"], place, lambda s: digest(s, data.split_sha256, base, encoder.shape), events)
+        rows = splits["train"]
+        settings = kind.choose_epochs(settings, base, rows, place, lambda s: digest(s, data.split_sha256, base, encoder.shape), events)
     plan = Plan(
         run=spec.run,
         attempt=spec.attempt,
@@ -154,24 +155,25 @@ def champions_answers(saved: Saved, data: Dataset) -> Answers | None:
     return candidates.answered(estimator, saved.kind.as_read_by(described, data), saved.target)
 
 
-def _more_epochs(settings: Settings, kind: Kind, events: Events) -> None:
+def _more_epochs(settings: Settings, kind: Kind, events: Events) -> Settings:
     """Small models of tables and images have short epochs and need more of them."""
     if settings.is_open("epochs"):
-        settings.choose("epochs", kind.epochs)
+        settings = settings.with_chosen(epochs=kind.epochs)
         events.decision(
             "epochs",
             settings.epochs,
             f"The training runs for up to {settings.epochs} epochs: they are short, and it stops when the model no longer improves.",
         )
     if settings.is_open("early_stopping_patience"):
-        settings.choose("early_stopping_patience", EARLY_STOPPING_PATIENCE)
+        settings = settings.with_chosen(early_stopping_patience=EARLY_STOPPING_PATIENCE)
+    return settings
 
 
-def _report_base_model(settings: Settings, base: Base, wanted: Wanted, kind: Kind, events: Events) -> None:
+def _report_base_model(settings: Settings, base: Base, wanted: Wanted, kind: Kind, events: Events) -> Settings:
     if wanted.network is None and len(wanted.estimators) > 1:
         titles = some(f"{n} ({registry.estimators()[n].title})" for n in wanted.estimators)
         events.decision("candidates", list(wanted.estimators), f"Trained are {titles}; the one with the smallest loss on held-out rows is delivered.")
-        return
+        return settings
     if beside := [n for n in wanted.estimators if n != base.name]:
         titles = some(f"{n} ({registry.estimators()[n].title})" for n in beside)
         why = "for comparison" if wanted.named else "the model with the smallest loss on the validation rows is delivered"
@@ -190,8 +192,7 @@ def _report_base_model(settings: Settings, base: Base, wanted: Wanted, kind: Kin
                 f"No base model for {kind.name} data is installed, so a small model ({base.name}) is trained from scratch on this data alone; "
                 "an installed pretrained model would probably perform better.",
             )
-    if settings.model != base.name:
-        settings.choose("model", base.name)
+    return settings if settings.model == base.name else settings.with_chosen(model=base.name)
 
 
 def _check_lengths(settings: Settings, data: Dataset, encoder: Encoder, events: Events) -> None:
@@ -223,22 +224,22 @@ def _note_dropped(data: Dataset, train: Rows) -> None:
         )
 
 
-def _class_weights(settings: Settings, data: Dataset, wanted: Wanted, target: Target, events: Events) -> tuple[float, ...] | None:
-    """The weights of the classes in the loss of a network; None for no weights."""
+def _class_weights(settings: Settings, data: Dataset, wanted: Wanted, target: Target, events: Events) -> tuple[tuple[float, ...] | None, Settings]:
+    """The weights of the classes in the loss of a network, None for no weights; and the settings that say so."""
     if data.labels and not target.weighs_classes and settings.class_weights == "auto":
-        settings.choose("class_weights", "none")
+        settings = settings.with_chosen(class_weights="none")
     if not data.labels or data.separator or settings.class_weights == "none":
-        return None
+        return None, settings
     counts = numpy.asarray(list(data.counts().values()), dtype=numpy.float64)
     uneven = counts.max() > IMBALANCE * counts.min()
     if settings.class_weights == "auto":
         weighs = uneven and wanted.network is not None
-        settings.choose("class_weights", "balanced" if weighs else "none")
+        settings = settings.with_chosen(class_weights="balanced" if weighs else "none")
         if not weighs:
-            return None
+            return None, settings
         events.decision(
             "class_weights",
             "balanced",
             f"Rare classes have a higher weight in training: the largest class has {counts.max():.0f} rows, the smallest {counts.min():.0f}.",
         )
-    return tuple(balance.balanced(data).tolist())
+    return tuple(balance.balanced(data).tolist()), settings

@@ -108,7 +108,7 @@ def _other_models(spec: Spec, settings: Settings, data: Dataset, default: Prepar
     fitting = [b for b in catalogue.installed(spec.models) if b.kind == data.kind.name and b.name != used and (named is None or b.name in named)]
     found = []
     for base in fitting[:MAX_MODELS]:
-        own = settings.changed({"model": base.name})
+        own = settings.with_chosen(model=base.name)
         quiet = Silent(events.path, events.attempt)
         checked = replace(data, checks=list(data.checks), dropped=list(data.dropped))
         found.append(prepare.make(spec, own, checked, Wanted((), base), quiet, on_gpu))

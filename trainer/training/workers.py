@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from trainer import launch, termination
+from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.core.kind import Kind
 from trainer.core.plan import Plan
@@ -20,16 +21,18 @@ PAUSE_SHARE = 0.8  # of that time, for the training to save a checkpoint
 class Workers:
     """The workers of a run, which are requested as soon as a network is likely to be trained."""
 
-    def __init__(self, name: str, settings, spec: Spec, events: Events):
-        self.name, self.settings, self.spec, self.events = name, settings, spec, events
+    def __init__(self, name: str, spec: Spec, events: Events):
+        self.name, self.spec, self.events = name, spec, events
         self.launcher: launch.Launcher | None = None
 
-    def request(self, base: Base | None, kind: Kind) -> None:
-        """Let the workers start their imports, unless there is no network to train or they were requested before."""
+    def request(self, settings: Settings, base: Base | None, kind: Kind) -> Settings:
+        """Let the workers start their imports, unless there is no network to train or they were requested before. Returns the settings with
+        the number of workers."""
         if base is None or self.launcher is not None:
-            return
-        self.launcher = launch.create(self.name, self.settings, base, kind, self.spec, self.events)
+            return settings
+        self.launcher, settings = launch.create(self.name, settings, base, kind, self.spec, self.events)
         self.launcher.start()
+        return settings
 
     def close(self) -> None:
         if self.launcher is not None:

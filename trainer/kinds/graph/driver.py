@@ -1,5 +1,7 @@
 """The training on a graph, from its files to the results. The network goes through the launchers and the loop of all trainings."""
 
+from dataclasses import replace
+
 import numpy
 
 from trainer import export
@@ -28,16 +30,16 @@ def carry_out(run: Run, claim: Claim) -> None:
     if space.is_wanted(run.settings):
         raise UserError("graph_search", "A search for settings is not possible on a graph.", "Set trials to 0.")
     if (base := encoded_texts.named(run.spec.models, run.settings.model)) is not None:  # it reads the texts of nodes; the network reads the graph
-        run.settings.choose("text_encoder", base.name)
-        run.settings.choose("model", catalogue.AUTO)
+        run = replace(run, settings=run.settings.with_chosen(text_encoder=base.name, model=catalogue.AUTO))
     graph = reading.load(claim.reading, run.settings, run.checks, run.spec.work, run.spec)
     stop.check(run.spec.folder)
     kind = registry.of("graph")
     base = candidates.choose(run.spec.models, run.settings, kind, graph.task).network
-    run.workers.request(base, kind)
+    run = replace(run, settings=run.workers.request(run.settings, base, kind))
     stop.check(run.spec.folder)
     asked = _asked(run.settings, base.name)  # before the settings that are open are chosen
     prepared = prepare.make(run.spec, run.settings, graph, run.workers.launcher.machine, run.checks)
+    run = replace(run, settings=prepared.plan.settings)
     if run.settings.dry_run:
         trial = run.workers.launcher.estimate(prepared.plan)
         export.check(run.spec, run.settings, prepared.data, prepared, trial, run.events, run.began, graph_results.described(prepared))

@@ -4,6 +4,7 @@ from typing import Any
 
 from trainer.core.kind import Kind
 from trainer.kinds.graph.graph import CLASSES, LINKS, NUMBERS
+from trainer.kinds.graph.options import OPTIONS
 from trainer.kinds.graph.target import Links
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
@@ -12,6 +13,7 @@ from trainer.targets.number import Number
 class Graph(Kind):
     name = "graph"
     tasks = (LINKS, CLASSES, NUMBERS)
+    options = OPTIONS
     targets = (Links, Classes, Number)
     things = "edges"
     shape = "sage"

@@ -70,7 +70,7 @@ def make(spec: Spec, settings: Settings, graph: Graph, machine: Machine, checks:
         numbers = _known_labels(graph, numbers)
     data = _dataset(graph, numbers, checks)
     target = data.kind.target(data)
-    _choose(settings, graph, numbers, checks)
+    settings = _choose(settings, graph, numbers, checks)
     needs = _needs(graph, settings)
     whole = memory.check(needs, machine.workers, machine.memory or available(), checks)
     folder = Path(spec.work) / FOLDER
@@ -89,7 +89,7 @@ def make(spec: Spec, settings: Settings, graph: Graph, machine: Machine, checks:
     nodes = np.asarray([e.content for e in data.splits["test"]], np.int64)
     wanted = np.zeros(len(measured["test"]), np.int8) if links is not None else splits["test"].targets
     best = champion.prepare(spec, graph, target, settings.seed, store, store.folder / "measured-test", nodes, wanted)
-    metric = _metric(settings, data, target, checks)
+    metric, settings = _metric(settings, data, target, checks)
     shape = _shape(graph, settings, target)
     plan = Plan(
         run=spec.run, attempt=spec.attempt, folder=str(spec.folder), work=str(spec.work), kind=data.kind, task=graph.task, target=target, base=base,
@@ -148,28 +148,30 @@ def fingerprint(graph: Graph, numbers: dict[str, np.ndarray]) -> str:
     return found.hexdigest()
 
 
-def _choose(settings: Settings, graph: Graph, numbers: dict[str, np.ndarray], checks: Checks) -> None:
-    """Set the options of the network that nobody has set."""
+def _choose(settings: Settings, graph: Graph, numbers: dict[str, np.ndarray], checks: Checks) -> Settings:
+    """The settings with values for the options of the network that nobody has set."""
     rows, predicts = len(numbers["train"]), graph.task == LINKS
     if not settings.learning_rate:
         rate = RATE if predicts else NODE_RATE
-        settings.choose("learning_rate", rate)
+        settings = settings.with_chosen(learning_rate=rate)
         checks.events.decision("learning_rate", rate, f"The learning rate is {rate:g}, which suits a small network on a graph.")
     if settings.is_open("batch_size"):
-        settings.choose("batch_size", NODE_BATCH if not predicts else BATCH if rows < FEW_EDGES else LARGE_BATCH)
+        settings = settings.with_chosen(batch_size=NODE_BATCH if not predicts else BATCH if rows < FEW_EDGES else LARGE_BATCH)
     if settings.is_open("early_stopping_patience"):
-        settings.choose("early_stopping_patience", prepare.EARLY_STOPPING_PATIENCE if predicts else 3 * prepare.EARLY_STOPPING_PATIENCE)
+        patience = prepare.EARLY_STOPPING_PATIENCE
+        settings = settings.with_chosen(early_stopping_patience=patience if predicts else 3 * patience)
     if predicts and not settings.edges_per_epoch:
-        settings.choose("edges_per_epoch", min(rows, EPOCH_EDGES))
+        settings = settings.with_chosen(edges_per_epoch=min(rows, EPOCH_EDGES))
         if rows > EPOCH_EDGES:
             what = f"An epoch trains on {EPOCH_EDGES} of the {rows} training edges, the next one on others. Set graph.edges_per_epoch to change it."
             checks.events.decision("edges_per_epoch", EPOCH_EDGES, what)
     if settings.is_open("epochs"):
         usual = min(registry.of("graph").epochs, max(FEWEST_EPOCHS, ALL_EDGES // max(1, settings.edges_per_epoch)))
-        settings.choose("epochs", usual if predicts else NODE_EPOCHS)
+        settings = settings.with_chosen(epochs=usual if predicts else NODE_EPOCHS)
         checks.events.decision(
             "epochs", settings.epochs, f"The training runs for up to {settings.epochs} epochs, and stops when it no longer improves."
         )
+    return settings
 
 
 def fanout(settings: Settings) -> tuple[int, ...]:
@@ -214,12 +216,12 @@ def _edge_rows(graph: Graph, store: Store, numbers: dict, measured: dict[str, Ne
     return found
 
 
-def _metric(settings: Settings, data: Dataset, target: Target, checks: Checks) -> str:
+def _metric(settings: Settings, data: Dataset, target: Target, checks: Checks) -> tuple[str, Settings]:
     metric, why = target.choose_metric(settings.metric, data)
     if settings.metric == "auto":
-        settings.choose("metric", metric)
+        settings = settings.with_chosen(metric=metric)
     checks.events.decision("metric", metric, why)
-    return metric
+    return metric, settings
 
 
 def _shape(graph: Graph, settings: Settings, target: Target) -> dict:

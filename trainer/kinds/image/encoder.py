@@ -9,6 +9,7 @@ from typing import cast
 import numpy
 from PIL import Image, ImageOps
 
+from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.core.example import Dataset, Example
 from trainer.core.kind import LinearFeatures
@@ -115,7 +116,7 @@ class Encoder:
         )  # fmt: skip
 
 
-def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> Encoder:
+def encoder(spec: Spec, settings: Settings, data: Dataset, base: Base, events: Events) -> tuple[Encoder, Settings]:
     mean = std = _HALF
     if base.folder is not None:
         size, mean, std = _wanted(base)
@@ -126,11 +127,11 @@ def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> 
         why = f"a typical image is {usual} pixels wide or high"
     if settings.image_size:
         size, why = max(32, settings.image_size), "as requested"
-    settings.choose("image_size", size)
+    settings = settings.with_chosen(image_size=size)
     if settings.augmentation == "auto":
-        settings.choose("augmentation", "light")
+        settings = settings.with_chosen(augmentation="light")
     events.decision("image_size", size, f"All images are resized to {size} x {size} pixels: {why}.")
-    return Encoder({"image_size": size, "mean": list(mean), "std": list(std)}, spec.work / "data", settings.augmentation)
+    return Encoder({"image_size": size, "mean": list(mean), "std": list(std)}, spec.work / "data", settings.augmentation), settings
 
 
 def load_encoder(spec: Spec | None, folder: Path, description: dict) -> Encoder:

@@ -7,6 +7,7 @@ import numpy
 
 from trainer.core.kind import LinearFeatures
 from trainer.kinds.examples import ExampleKind
+from trainer.kinds.image.options import OPTIONS
 from trainer.targets.classes import Classes
 
 CLASSES = "image-classification"
@@ -15,6 +16,7 @@ CLASSES = "image-classification"
 class Images(ExampleKind):
     name = "image"
     tasks = (CLASSES,)
+    options = OPTIONS
     targets = (Classes,)
     things = "images"
     shape = "small-cnn"

@@ -5,6 +5,7 @@ from typing import Any
 import numpy
 
 from trainer.kinds.examples import ExampleKind
+from trainer.kinds.language.options import OPTIONS
 from trainer.kinds.language.target import Tokens
 
 GENERATION = "text-generation"
@@ -14,6 +15,7 @@ LONGEST_ON_CPUS = 24 * 3600.0
 class Language(ExampleKind):
     name = "language"
     tasks = (GENERATION,)
+    options = OPTIONS
     targets = (Tokens,)
     things = "examples"
     shape = "gpt-small"

@@ -3,6 +3,7 @@
 import dataclasses
 from pathlib import Path
 
+from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.core import registry
 from trainer.core.example import Dataset
@@ -25,24 +26,25 @@ _AUTO = "AutoModelForCausalLM"
 MERGED = "merged"
 
 
-def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> Encoder:
+def encoder(spec: Spec, settings: Settings, data: Dataset, base: Base, events: Events) -> tuple[Encoder, Settings]:
     """The tokenizer of the base, and the settings that follow from it and from the data."""
     if base.folder is None:
         from trainer.kinds.language import scratch
 
         return scratch.encoder(spec, settings, data, base, events)
     words = encoding.words(base.folder, vocabulary.installed(base.folder), base.config)
-    method = _method(settings, base, events)
+    method, settings = _method(settings, base, events)
     if settings.is_open("batch_size"):
-        settings.choose("batch_size", BATCH)
+        settings = settings.with_chosen(batch_size=BATCH)
     if not settings.learning_rate and method == "lora":
-        settings.choose("learning_rate", LORA_RATE)
+        settings = settings.with_chosen(learning_rate=LORA_RATE)
         events.decision("learning_rate", LORA_RATE, f"The learning rate is {LORA_RATE:g}, which suits LoRA.")
     usual, answer = encoding.usual_length(words, data, PERCENTILE)
     limit = _positions(base)
+    length, settings = _max_length(settings, usual, base, events)
     description = {
         "reads": max(SHORTEST, limit - min(settings.max_new_tokens, limit // 2)),
-        "max_length": _max_length(settings, usual, base, events),
+        "max_length": length,
         "answer_tokens": answer,
         "finetuning": method,
     }
@@ -60,7 +62,7 @@ def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> 
     made.shape["footprint"] = dataclasses.asdict(needs)
     what = f"{base.name} has {footprint.spelled_count(needs.weights)} weights; training it needs about {gigabytes(needs.needed())} of memory."
     events.decision("memory", needs.needed(), what)
-    return made
+    return made, settings
 
 
 def load_encoder(spec: Spec, folder: Path, description: dict) -> Encoder:
@@ -167,30 +169,28 @@ def baseline(encoder: Encoder, data: Dataset, rows: dict[str, Rows], max_width: 
     raise NotImplementedError("a linear model does not write texts")
 
 
-def _method(settings, base: Base, events: Events) -> str:
+def _method(settings: Settings, base: Base, events: Events) -> tuple[str, Settings]:
     """LoRA for models that are not small; a small one and one from random weights are trained whole."""
     if base.fresh:
-        return "full"
+        return "full", settings
     if settings.finetuning != "auto":
-        return settings.finetuning
+        return settings.finetuning, settings
     method = "full" if base.is_small else "lora"
-    settings.choose("finetuning", method)
     why = "it is small" if base.is_small else f"its own weights stay as they are, and an adapter of rank {settings.lora_rank} is trained"
     events.decision("finetuning", method, f"{base.name} is finetuned {'whole' if method == 'full' else 'by LoRA'}: {why}.")
-    return method
+    return method, settings.with_chosen(finetuning=method)
 
 
-def _max_length(settings, usual: int, base: Base, events: Events) -> int:
+def _max_length(settings: Settings, usual: int, base: Base, events: Events) -> tuple[int, Settings]:
     """The longest sequence: as the user says, else that of most examples, within the limits of model and hardware."""
     limit = _positions(base)
     if wanted := settings.max_length:
-        return max(SHORTEST, min(wanted, limit))
+        return max(SHORTEST, min(wanted, limit)), settings
     limit = min(limit, LONGEST if settings.use_gpu == "yes" else LONGEST_ON_CPUS)
     length = max(SHORTEST, min(usual, limit))
     why = f"{PERCENTILE} % of the training examples have at most about {usual} tokens" + ("" if length >= usual else f", and {limit} is the limit")
     events.decision("max_length", length, f"Examples are cut to {length} tokens: {why}.")
-    settings.choose("max_length", length)
-    return length
+    return length, settings.with_chosen(max_length=length)
 
 
 def _positions(base: Base) -> int:

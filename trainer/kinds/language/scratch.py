@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
-from trainer.config.settings import CHOSEN
+from trainer.config.settings import CHOSEN, Settings
 from trainer.config.spec import Spec
 from trainer.core.example import Dataset, Example
 from trainer.core.plan import Rows
@@ -107,7 +107,7 @@ class ScratchEncoder(Encoder):
         return numpy.concatenate([ids for ids, _ in self._learnt(example, training)]).astype(numpy.int32)
 
 
-def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> ScratchEncoder:
+def encoder(spec: Spec, settings: Settings, data: Dataset, base: Base, events: Events) -> tuple[ScratchEncoder, Settings]:
     """Learn the vocabulary, or take the one of the files of tokens, and choose the settings that are still open."""
     first = data.splits["train"][0].content
     if isinstance(first, Passage):
@@ -132,10 +132,10 @@ def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> 
     shape = shapes.choose(size, words.tokenizer.get_vocab_size(), length, settings.experts, settings.router_loss)
     _explain(shape, settings.source("model") == CHOSEN, events)
     tokens = size if isinstance(first, Passage) else int(size / max(1.0, float(lengths.mean())))
-    _choose(settings, tokens, length, shape, events)
+    settings = _choose(settings, tokens, length, shape, events)
     described = {"finetuning": "full", "end": words.end, **shape.described()}
     unit = PAIRS if not isinstance(first, Passage) else NUMBERS if lengths is None else PIECES
-    return ScratchEncoder(words, {"max_length": length, "answer_tokens": answer, "finetuning": "full", "unit": unit}, described, lengths)
+    return ScratchEncoder(words, {"max_length": length, "answer_tokens": answer, "finetuning": "full", "unit": unit}, described, lengths), settings
 
 
 def loaded(words: Words, description: dict) -> ScratchEncoder:
@@ -188,28 +188,29 @@ def _explain(shape: shapes.Shape, chosen: bool, events: Events) -> None:
         )
 
 
-def _choose(settings, tokens: int, length: int, shape: shapes.Shape, events: Events) -> None:
-    """Batches, epochs and evaluations that suit ``tokens`` of training text."""
+def _choose(settings: Settings, tokens: int, length: int, shape: shapes.Shape, events: Events) -> Settings:
+    """The settings with batches, epochs and evaluations that suit ``tokens`` of training text."""
     if settings.is_open("batch_size"):
-        settings.choose("batch_size", max(1, round(STEP_TOKENS / length)))
+        settings = settings.with_chosen(batch_size=max(1, round(STEP_TOKENS / length)))
     if settings.is_open("epochs"):
         epochs = min(MOST_EPOCHS, max(1, round(SEEN_TOKENS / max(1, tokens))))
-        settings.choose("epochs", epochs)
+        settings = settings.with_chosen(epochs=epochs)
         events.decision(
             "epochs", epochs, f"The training reads its {tokens:,} tokens up to {count(epochs, 'time')}; it stops when the model no longer improves."
         )
     if settings.is_open("evals_per_epoch"):
         steps = tokens / length / settings.batch_size
-        settings.choose("evals_per_epoch", min(50, max(1, round(steps / STEPS_BETWEEN))))
+        settings = settings.with_chosen(evals_per_epoch=min(50, max(1, round(steps / STEPS_BETWEEN))))
     if settings.is_open("early_stopping_patience"):
-        settings.choose("early_stopping_patience", PATIENCE)
+        settings = settings.with_chosen(early_stopping_patience=PATIENCE)
     if not settings.learning_rate:
-        settings.choose("learning_rate", shape.learning_rate)
+        settings = settings.with_chosen(learning_rate=shape.learning_rate)
         events.decision(
             "learning_rate",
             shape.learning_rate,
             f"The learning rate is {shape.learning_rate:g}, which suits a model of this size from random weights.",
         )
+    return settings
 
 
 def _continues(before: Example, example: Example) -> bool:

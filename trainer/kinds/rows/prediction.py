@@ -161,7 +161,7 @@ def _texts(texts: list, encoding: str, events: Events) -> tuple[list[Example], l
 
 
 def _images(found: list, events: Events) -> tuple[list[Example], list[str], int]:
-    examples = [Example(i.name, 0, i.file, "") for i in found if images.decodes(i.file)]
+    examples = [Example(i.name, 0, i.file, "") for i in found if image_files.decodes(i.file)]
     if broken := len(found) - len(examples):
         whole = {e.file for e in examples}
         named = some([i.name for i in found if i.name not in whole], 6)

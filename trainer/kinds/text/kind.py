@@ -101,10 +101,10 @@ class Texts(ExampleKind):
         """The alternative to a training that is cut, where nobody named the model."""
         return cut and plan.task == CLASSES and plan.settings.source("model") == CHOSEN
 
-    def choose_epochs(self, settings, base, rows, place, digest, events) -> None:
+    def choose_epochs(self, settings, base, rows, place, digest, events):
         from trainer.models import finetuning
 
-        finetuning.choose_epochs(settings, base, rows, place, digest, events)
+        return finetuning.choose_epochs(settings, base, rows, place, digest, events)
 
     def combine(self, network, others, plan):
         from trainer.kinds.text import averaged

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
+from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.core.example import Dataset
 from trainer.core.kind import LinearFeatures
@@ -15,7 +16,7 @@ from trainer.run_folder.events import Events
 _AUTO = "AutoModelForSequenceClassification"
 
 
-def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> texts.Encoder:
+def encoder(spec: Spec, settings: Settings, data: Dataset, base: Base, events: Events) -> tuple[texts.Encoder, Settings]:
     """Load or learn the tokenizer, and choose the maximum length of texts."""
     train = [e.content for e in data.splits["train"]]
     lower = settings.lower_case != "no"
@@ -26,8 +27,9 @@ def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> 
     else:
         tokenizer, limit = vocabulary.installed(base.folder), texts.position_limit(base)
     lengths = [len(e.ids) for e in texts.encodings(tokenizer, train)]
+    length, settings = texts.max_length(settings, lengths, limit, events)
     description = {
-        "max_length": texts.max_length(settings, lengths, limit, events),
+        "max_length": length,
         "pad_id": texts.pad_id(tokenizer, base),
         "padding": settings.padding,
         "truncation_side": settings.truncation_side,
@@ -35,7 +37,7 @@ def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> 
         "stride": settings.stride,
         "lower_case": lower,
     }
-    return texts.Encoder(tokenizer, description, base)
+    return texts.Encoder(tokenizer, description, base), settings
 
 
 def load_encoder(spec: Spec | None, folder: Path, description: dict) -> texts.Encoder:

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy
 from tokenizers import Tokenizer
 
+from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.core.example import Dataset, Example
 from trainer.core.plan import Rows
@@ -103,7 +104,7 @@ class _Words:
         return self._known[word]
 
 
-def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> Encoder:
+def encoder(spec: Spec, settings: Settings, data: Dataset, base: Base, events: Events) -> tuple[Encoder, Settings]:
     """Load or learn the tokenizer, and choose the maximum length of rows."""
     lower = settings.lower_case == "yes" or (settings.lower_case != "no" and base.folder is not None)
     train = [" ".join(e.content) for e in data.splits["train"]]
@@ -114,8 +115,9 @@ def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> 
     else:
         tokenizer, limit = vocabulary.installed(base.folder), text.position_limit(base)
     lengths = [len(one.ids) for one in text.encodings(tokenizer, train)]
+    length, settings = text.max_length(settings, lengths, limit, events)
     description = {
-        "max_length": text.max_length(settings, lengths, limit, events),
+        "max_length": length,
         "pad_id": text.pad_id(tokenizer, base),
         "padding": settings.padding,
         "truncation_side": "right",
@@ -123,7 +125,7 @@ def encoder(spec: Spec, settings, data: Dataset, base: Base, events: Events) -> 
         "stride": 0,
         "lower_case": lower,
     }
-    return Encoder(tokenizer, description, base)
+    return Encoder(tokenizer, description, base), settings
 
 
 def load_encoder(spec: Spec, folder: Path, description: dict) -> Encoder:

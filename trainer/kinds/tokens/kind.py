@@ -77,10 +77,10 @@ class Tokens(ExampleKind):
 
         transformer.save(model, plan, folder)
 
-    def choose_epochs(self, settings, base, rows, place, digest, events) -> None:
+    def choose_epochs(self, settings, base, rows, place, digest, events):
         from trainer.models import finetuning
 
-        finetuning.choose_epochs(settings, base, rows, place, digest, events)
+        return finetuning.choose_epochs(settings, base, rows, place, digest, events)
 
     def content(self, example, columns) -> str:
         from trainer.export import display

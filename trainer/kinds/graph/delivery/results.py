@@ -11,6 +11,7 @@ from trainer.config.spec import Spec
 from trainer.core.example import Dataset, Example
 from trainer.errors import count
 from trainer.export import display, results
+from trainer.export.description import describe
 from trainer.export.training_results import add_event_files, compared_champion, described_training, test_details
 from trainer.kinds.graph import links
 from trainer.kinds.graph.comparison.compare import ComparedModel
@@ -134,7 +135,7 @@ def _model(folder: Path, delivered: Delivered, prepared: Prepared, test: dict, c
     }  # fmt: skip
     if chance is not None:
         more |= {"chance": chance.described(), "threshold": threshold}
-    described = preparing.describe(preparing.Prepared(prepared.plan, prepared.encoder), prepared.data, test)
+    described = describe(preparing.Prepared(prepared.plan, prepared.encoder), prepared.data, test)
     files.write_json(folder / DESCRIPTION, {**described, "graph": more})
     encoders.save(folder, graph.arrays)
     size = stored.write(folder / stored.NAME, graph)
