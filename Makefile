@@ -128,6 +128,14 @@ test-integration: test-parts $(GOTESTSUM) ## all Go tests, also those on a real 
 	@$(call go_tests,unit) $(GO_TEST) -tags crash ./...
 	@go run ./test/share $(call go_tests,integration) $(GO_TEST) -tags 'integration crash' -count=1 -run "$(REAL_TESTS)" $(REAL)
 
+.PHONY: bits
+bits: $(VENV)/ready ## prove that trainings, predictions and resumed runs give what a revision gave, bit for bit: make bits BEFORE=main [ONLY=words,mlp]
+	@revision=$$(git rev-parse --verify -q "$(BEFORE)^{commit}") || { echo "usage: make bits BEFORE=REVISION [ONLY=NAMES]" >&2; exit 2; }; \
+	old=var/bits/$$revision; if [ ! -f $$old/recorded ]; then rm -rf $$old && mkdir -p $$old/checkout && \
+	git archive $$revision trainer | tar -x -C $$old/checkout && \
+	$(PYTHON) test/bits/bits.py record --trainer $$old/checkout --out $$old && touch $$old/recorded; fi && \
+	$(PYTHON) test/bits/bits.py check --trainer . --models $$old --out var/bits/after $(if $(ONLY),--only $(ONLY))
+
 test-parts: setup test-programs # what the tests start: also Chromium and the programs of a Kubernetes control plane
 	@test/setup/debian.sh browser
 	@CACHE=$(CACHE) test/cluster/binaries.sh etcd kube-apiserver kube-controller-manager ray-operator helm >/dev/null
