@@ -145,7 +145,7 @@ def training(rank: int, world: int, args, store):
     from trainer.config.options import options
     from trainer.core.plan import Rows
     from trainer.kinds.graph.rows import Drawn, Edges
-    from trainer.targets.target import Links
+    from trainer.kinds.graph.target import Links
     from trainer.train.objective import Objective
     from trainer.train.optimize import Optimization
     from trainer.train.step import Stepper
@@ -163,7 +163,7 @@ def training(rank: int, world: int, args, store):
     timed.watch(edges, "_features", "features")
     rows = Rows(edges, numpy.zeros(count, numpy.int8))
     base = SimpleNamespace(is_small=True, fresh=True)
-    plan = SimpleNamespace(kind="graph", settings=settings, base=base, splits={"train": rows}, folder=str(store.folder))
+    plan = SimpleNamespace(kind=registry.of("graph"), settings=settings, base=base, splits={"train": rows}, folder=str(store.folder))
     stepper = Stepper(SimpleNamespace(rank=rank, world=world, device=torch.device("cpu"), threads=1), plan, model, Objective(Links()))
     stepper.begin()
     return stepper, Optimization(model, settings, 1e-3, 10_000, stepper.scaler), rows, timed

@@ -10,7 +10,7 @@ from trainer.config.settings import DEFAULT, FORM, Settings
 from trainer.core.plan import Plan, Rows
 from trainer.models.catalogue import Base
 from trainer.search.trials import Search, Trial
-from trainer.targets.target import Classes
+from trainer.targets.classes import Classes
 
 ROWS, BATCH, EPOCHS = 90, 10, 9
 TARGET = Classes(("a", "b"))

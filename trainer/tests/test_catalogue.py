@@ -15,7 +15,8 @@ from trainer.errors import UserError
 from trainer.models import catalogue, vocabulary
 from trainer.models.catalogue import Base
 from trainer.targets import target
-from trainer.targets.target import Classes, Number
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 
 QUICK = settings(max_examples=60, deadline=None, derandomize=True)
 TEXT, IMAGE = {"config.json": 2, "tokenizer.json": 2}, {"config.json": 2, "preprocessor_config.json": 2}

@@ -10,6 +10,7 @@ import numpy
 import pytest
 from conftest import events_of
 
+from trainer.core import registry
 from trainer.core.example import Example
 from trainer.errors import UserError
 from trainer.kinds.language import lora, network as language, results as language_results, samples
@@ -18,14 +19,16 @@ from trainer.kinds.language.likelihoods import Likelihoods
 from trainer.kinds.language.samples import Asks
 from trainer.kinds.rows.conversations import ASSISTANT, Turn
 from trainer.kinds.text.label_sets import results as label_results
+from trainer.kinds.text.label_sets.target import Labels
 from trainer.kinds.tokens import results as token_results
 from trainer.kinds.tokens.reading import UNKNOWN
 from trainer.kinds.tokens.results import Words
+from trainer.kinds.tokens.target import Tags
 from trainer.measure.predictions import Predictions
 from trainer.models import onnx
 from trainer.models.saved_model import ONNX
 from trainer.run_folder.events import Events
-from trainer.targets.target import Labels, Number, Tags
+from trainer.targets.number import Number
 
 TAGS = Tags(("B-PER", "I-PER", "B-LOC", "O"))
 
@@ -159,7 +162,7 @@ def asks(judged: list[int], shown: int = 1, **more) -> Asks:
 def colours(split: str = "test", **more) -> SimpleNamespace:
     rows = [Example("c.jsonl", i, conversation("What colour?", answer), "") for i, answer in enumerate(["red", "blue", "red"])]
     splits = {"train": rows, "validation": [], "test": []} | {split: rows}
-    return SimpleNamespace(splits=splits, kind="language", columns=(), checks=[], **more)
+    return SimpleNamespace(splits=splits, kind=registry.of("language"), columns=(), checks=[], **more)
 
 
 @pytest.mark.parametrize("split", ["test", "validation"])

@@ -15,7 +15,8 @@ from trainer.kinds.table.boosting import Boosted
 from trainer.kinds.table.encoder import Encoder
 from trainer.kinds.table.linear import LinearTable
 from trainer.kinds.table.perceptron import PerceptronTable
-from trainer.targets.target import Classes, Number
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 
 SETTINGS = SimpleNamespace(seed=3, class_weights="none", source=lambda name: "form")
 COLUMNS = [{"name": "a", "type": "number", "mean": 1.0, "std": 2.0}, {"name": "b", "type": "category", "categories": ["x", "y"]}]

@@ -14,7 +14,6 @@ from trainer.estimators import balance, folds
 from trainer.kinds.table import boosting, columns, encoded, forest
 from trainer.kinds.table.columns import Columns
 from trainer.kinds.table.forest import Forest
-from trainer.targets import target as targets
 
 TASKS = {True: "tabular-classification", False: "tabular-regression"}
 
@@ -27,7 +26,7 @@ def dataset(labels: list[str], validation: int, groups: bool = False, classes: b
 
 
 def target_of(data: Dataset):
-    return targets.of(data.task, data.labels, [e.target for e in data.splits["train"]])
+    return data.kind.target(data)
 
 
 @pytest.mark.parametrize(

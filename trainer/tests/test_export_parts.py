@@ -11,10 +11,12 @@ import pytest
 from PIL import Image
 from small_datasets import png
 
+from trainer.core import registry
 from trainer.core.example import Example
 from trainer.export import display, examples, license, results, training_results
 from trainer.measure.predictions import Predictions
-from trainer.targets.target import Classes, Number
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 
 
 @pytest.mark.parametrize(
@@ -99,7 +101,7 @@ def test_a_delivered_file_must_be_as_listed(tmp_path, change, whole):
 
 def _data(targets: list[str], **more) -> SimpleNamespace:
     examples = [Example("f.csv", i, f"text {i}", t, **more) for i, t in enumerate(targets, 2)]
-    return SimpleNamespace(splits={"train": examples, "test": examples}, kind="text", columns=("text",))
+    return SimpleNamespace(splits={"train": examples, "test": examples}, kind=registry.of("text"), columns=("text",))
 
 
 def test_the_samples_show_different_labels_first():

@@ -10,8 +10,9 @@ from result_checks import check_success, setting
 from test_base_model import install
 
 from trainer.config import settings as options, spec as specs
-from trainer.core.plan import Rows, digest
-from trainer.kinds.text import finetuning
+from trainer.config.digest import digest
+from trainer.core.plan import Rows
+from trainer.models import finetuning
 from trainer.models.catalogue import Base
 from trainer.run import run
 from trainer.run_folder.events import Events

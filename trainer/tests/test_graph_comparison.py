@@ -10,8 +10,8 @@ from trainer.kinds.graph.comparison import choice, compare, delivered, fusion
 from trainer.kinds.graph.comparison.fusion import MODEL, Fusion
 from trainer.kinds.graph.comparison.neighbours import NAMES, Neighbours
 from trainer.kinds.graph.graph import Graph
+from trainer.kinds.graph.target import Links
 from trainer.measure.metrics import summary
-from trainer.targets.target import Links
 
 SETTINGS = SimpleNamespace(seed=1, validation_fraction=0.15, test_fraction=0.15)
 

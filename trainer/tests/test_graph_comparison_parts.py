@@ -20,10 +20,12 @@ from trainer.kinds.graph.comparison.nodes import Spread
 from trainer.kinds.graph.delivery import stored
 from trainer.kinds.graph.graph import CLASSES
 from trainer.kinds.graph.links import LinkAnswers
+from trainer.kinds.graph.target import Links
 from trainer.launch.outcome import Outcome
 from trainer.measure.linear import Linear
 from trainer.measure.predictions import Predictions
-from trainer.targets.target import Classes, Links, Number
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 
 TWO = Classes(("a", "b"))
 NUMBER = Number(10.0, 2.0)

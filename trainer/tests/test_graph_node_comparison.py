@@ -11,7 +11,8 @@ from trainer.kinds.graph.comparison.fusion import MODEL, Fusion
 from trainer.kinds.graph.comparison.node_scores import NodeScores
 from trainer.measure.linear import Linear
 from trainer.measure.metrics import summary
-from trainer.targets.target import Classes, Number
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 
 SPLITS = ("train", "validation", "test")
 CLASSES = Classes(("a", "b", "c"))

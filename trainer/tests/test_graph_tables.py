@@ -20,7 +20,8 @@ from trainer.kinds.graph.links import LinkAnswers
 from trainer.kinds.graph.negatives import Negatives
 from trainer.kinds.graph.splits import LinkSplits
 from trainer.measure.predictions import Predictions
-from trainer.targets.target import Classes, Number
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 
 FROM_EDGES = {"from_edges": True, "feature_source": "Edges."}
 EVEN = Chance(1.0, 0.0)  # a score of 0 is a probability of one half

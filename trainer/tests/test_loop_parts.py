@@ -7,11 +7,14 @@ import pytest
 import torch
 from conftest import events_of
 
+from trainer.core import registry
 from trainer.core.plan import Rows
 from trainer.errors import UserError
+from trainer.kinds.tokens.target import NO_WORD
 from trainer.models.catalogue import Base
 from trainer.run_folder.events import Events
-from trainer.targets.target import NO_WORD, Classes, Number
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 from trainer.train import checkpoint, evaluate, frozen, loop
 from trainer.train.objective import Objective
 from trainer.train.position import Position
@@ -62,7 +65,7 @@ def table(count: int, owner=None, columns: int = 2) -> Rows:
 
 def stepper(model: Network, accumulation: int = 1, target=NUMBER) -> Stepper:
     settings = SimpleNamespace(gradient_accumulation=accumulation, mixed_precision="fp32", compile="no", seed=1)
-    plan = SimpleNamespace(settings=settings, kind="table", base=Base("mlp", "table"))
+    plan = SimpleNamespace(settings=settings, kind=registry.of("table"), base=Base("mlp", "table"))
     return Stepper(CONTEXT, plan, model, Objective(target))
 
 

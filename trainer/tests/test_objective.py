@@ -6,7 +6,11 @@ import torch
 from sklearn.metrics import log_loss, mean_squared_error
 
 from trainer.core.plan import IGNORED
-from trainer.targets.target import NO_WORD, Classes, Links, Number, Tags, Tokens
+from trainer.kinds.graph.target import Links
+from trainer.kinds.language.target import Tokens
+from trainer.kinds.tokens.target import NO_WORD, Tags
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 from trainer.train.objective import Objective
 
 LOGITS = numpy.random.default_rng(5).normal(size=(40, 3)).astype(numpy.float32)

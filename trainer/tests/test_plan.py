@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import numpy
 from hypothesis import given, settings, strategies as st
 
-from trainer.core.plan import Rows, digest
+from trainer.config.digest import digest
+from trainer.core.plan import Rows
 from trainer.models.catalogue import Base
 
 QUICK = settings(max_examples=60, deadline=None, derandomize=True)

@@ -17,10 +17,13 @@ from trainer.core.example import Example
 from trainer.errors import UserError
 from trainer.export import prediction_results, results, training_results
 from trainer.export.prediction_results import Answered
+from trainer.kinds.graph.target import Links
+from trainer.kinds.language.target import Tokens
 from trainer.measure.predictions import Predictions
 from trainer.run_folder import lease as leases
 from trainer.run_folder.events import Events
-from trainer.targets.target import Classes, Links, Number, Tokens
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 
 YES_NO = Classes(("no", "yes"))
 COLOURS = Classes(("blue", "green", "red"))

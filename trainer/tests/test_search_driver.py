@@ -10,6 +10,7 @@ from small_searches import BATCH, ROWS, TARGET, Recorder, plan, rows, searching,
 
 from trainer.config.kinds import LABEL_SETS, SHAPES
 from trainer.config.settings import CHOSEN
+from trainer.core import registry
 from trainer.core.example import Dataset
 from trainer.errors import UserError
 from trainer.launch.outcome import Outcome, Searched
@@ -18,7 +19,7 @@ from trainer.models.catalogue import Base
 from trainer.search import cost, space as spaces
 from trainer.search.cost import STEP, Costs
 from trainer.search.trials import KEPT, WAITING, Record, Search, State, Trial
-from trainer.targets.target import Number
+from trainer.targets.number import Number
 from trainer.train.position import Position
 from trainer.training import candidates, prepare, search_conclusion as conclude, search_setup as setup
 from trainer.training.candidates import Candidate, Wanted
@@ -62,7 +63,7 @@ def test_images_cost_by_their_pixels():
         def batch(self, wanted, augment=None):
             return {"pixel_values": numpy.zeros((len(wanted), 3, 8, 4))}
 
-    of_images = plan(kind="image", splits={"train": replace(rows(ROWS), features=Images())})
+    of_images = plan(kind=registry.of("image"), splits={"train": replace(rows(ROWS), features=Images())})
     small, large = Costs(plan()), Costs(of_images)
     assert large.share(Trial(1, {"batch_size": 1})) == pytest.approx((32 * ROWS + 9 * STEP) / (32 * ROWS + 90 * STEP))
     assert large.share(Trial(1, {"batch_size": 1})) > small.share(Trial(1, {"batch_size": 1}))

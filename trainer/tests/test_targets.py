@@ -7,9 +7,14 @@ import pytest
 from scipy.special import softmax
 
 from trainer.errors import UserError
+from trainer.kinds.graph.target import Links
+from trainer.kinds.language.target import Tokens
+from trainer.kinds.text.label_sets.target import Labels
+from trainer.kinds.tokens.target import NO_WORD, Tags
 from trainer.measure.predictions import MAX_CLASSES
 from trainer.targets import target
-from trainer.targets.target import NO_WORD, Classes, Labels, Links, Number, Tags, Tokens
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 
 
 @pytest.mark.parametrize(

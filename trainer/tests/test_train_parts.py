@@ -9,7 +9,8 @@ import pytest
 import torch
 from hypothesis import given, settings, strategies as st
 
-from trainer.targets.target import Classes, Number
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 from trainer.train import batches, estimate
 from trainer.train.objective import Objective
 from trainer.train.optimize import Optimization

@@ -12,7 +12,6 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 
 from trainer.core.example import Dataset, Example
 from trainer.kinds.table import boosting, linear, perceptron, trees
-from trainer.targets import target as targets
 
 SETTINGS = SimpleNamespace(seed=3, class_weights="none", source=lambda name: "form")
 
@@ -42,7 +41,7 @@ def mixed(rows: int = 240, regression: bool = False) -> Dataset:
 
 
 def target_of(data: Dataset):
-    return targets.of(data.task, data.labels, [e.target for e in data.splits["train"]])
+    return data.kind.target(data)
 
 
 def fitted(data: Dataset, module=trees, **settings):

@@ -10,8 +10,7 @@ from small_datasets import WORDS
 from trainer.core.example import Dataset, Example
 from trainer.estimators import folds
 from trainer.kinds.text import log_count_ratio, text_terms, words, words_fit
-from trainer.targets import target as targets
-from trainer.targets.target import Classes
+from trainer.targets.classes import Classes
 
 SETTINGS = SimpleNamespace(lower_case="auto", seed=42, max_minutes=60, class_weights="none", source=lambda name: "form")
 TEXTS = ["The river runs past the lamp.", "A QUIET garden", "", "    ", "ab", "größer 東京 کتاب 🙂", "don't  stop\nnow", "\ud800 half a pair"]
@@ -29,7 +28,7 @@ def sentences(classes: int, rows: int) -> list[tuple[str, str]]:
 
 
 def fitted(data: Dataset, **changed) -> words.Words:
-    target = targets.of(data.task, data.labels, [e.target for e in data.splits["train"]])
+    target = data.kind.target(data)
     return words.fit(data, target, SimpleNamespace(**{**vars(SETTINGS), **changed}))
 
 

@@ -9,9 +9,9 @@ from safetensors import numpy as safetensors
 
 from trainer.core.example import Dataset, Example
 from trainer.kinds.text import words_labels
+from trainer.kinds.text.label_sets.target import Labels
 from trainer.kinds.text.words import BAG, CHARACTERS, RATIO
 from trainer.run_folder import files
-from trainer.targets.target import Labels
 
 LABELS = Labels(("dark", "river", "warm"))
 PARTS = {"dark": "a dark lamp at night", "river": "the river under the bridge", "warm": "warm bread in the morning"}
