@@ -82,6 +82,7 @@ class Kind:
 
     name: ClassVar[str]
     tasks: ClassVar[tuple[str, ...]]
+    tasks_of_numbers: ClassVar[tuple[str, ...]] = ()  # those of ``tasks`` whose target is a number
     targets: ClassVar[tuple[type[Target], ...]]
     things: ClassVar[str] = "rows"  # examples, in the plural, in a sentence
     options: ClassVar[tuple[Option, ...]] = ()

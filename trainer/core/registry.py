@@ -41,6 +41,11 @@ def of_task(task: str) -> Kind | None:
     return next((kind for kind in kinds().values() if task in kind.tasks), None)
 
 
+def predicts_numbers(task: str) -> bool:
+    """Whether the target of ``task`` is a number; False for auto."""
+    return any(task in kind.tasks_of_numbers for kind in kinds().values())
+
+
 def tasks() -> tuple[str, ...]:
     return tuple(task for kind in kinds().values() for task in kind.tasks)
 

@@ -132,7 +132,7 @@ class Classes:
     def read(self, logits, learnt, folded: bool) -> numpy.ndarray:
         return logits.float().softmax(-1).cpu().numpy()
 
-    def places(self, targets: numpy.ndarray) -> None:
+    def places(self, targets: numpy.ndarray) -> target.Places | None:
         return None
 
     def of_logits(self, logits: numpy.ndarray) -> numpy.ndarray:

@@ -7,7 +7,7 @@ description run in workers; all others must not import it.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy
 
@@ -34,7 +34,9 @@ class Answers(Protocol):
 class Places(Protocol):
     """Where the answers of rows are that have several each, such as a tag for each word."""
 
-    count: int  # answers of all rows
+    @property
+    def count(self) -> int:
+        """The answers of all rows."""
 
     def of(self, rows: numpy.ndarray) -> numpy.ndarray:
         """The numbers of the answers of ``rows``, row after row."""
@@ -44,14 +46,19 @@ class Places(Protocol):
 
 
 class Target(Protocol):
-    """One sort of answer, learnt from the training targets."""
+    """One sort of answer, learnt from the training targets. What it calls answers are ``Answers`` of its own form; places are ``Places`` or None."""
 
     key: ClassVar[str]  # of ``described`` that no other target has
     metrics: ClassVar[Metrics]
 
     # The answers as text and as numbers.
-    labels: tuple[str, ...]  # the classes, labels or tags; empty where there are none
-    outputs: int  # numbers of an answer, in the form that a model of this target gives it
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The classes, labels or tags; empty where there are none."""
+
+    @property
+    def outputs(self) -> int:
+        """Numbers of an answer, in the form that a model of this target gives it."""
 
     def encode(self, targets: list[str]) -> numpy.ndarray:
         """The targets of examples as numbers; a value that ``known`` is False for where nobody knows."""
@@ -68,7 +75,7 @@ class Target(Protocol):
     def confidence(self, outputs: numpy.ndarray) -> numpy.ndarray | None:
         """How likely each predicted value is; None where the outputs do not say so."""
 
-    def answers(self, outputs: numpy.ndarray, truth: numpy.ndarray) -> Answers:
+    def answers(self, outputs: numpy.ndarray, truth: numpy.ndarray) -> Any:
         """The ``outputs`` beside the encoded ``truth``. Raises UserError for numbers that are not finite."""
 
     def overview(self, outputs: numpy.ndarray, settings: Settings) -> dict:
@@ -88,36 +95,56 @@ class Target(Protocol):
         """The target that ``described`` wrote. Raises KeyError, TypeError or ValueError for another description."""
 
     # Measuring.
-    def summary(self, answers: Answers) -> Scores:
+    def summary(self, answers: Any) -> Scores:
         """Every metric that can be computed, for an evaluation during the training. Empty without rows."""
 
-    def report(self, answers: Answers, seed: int) -> Report:
+    def report(self, answers: Any, seed: int) -> Report:
         """Every metric with its 95 % interval; ``seed`` draws the resampled rows."""
 
     def choose_metric(self, asked: str, data: Dataset) -> tuple[str, str]:
         """The metric that chooses the best model, and the reason as a sentence. ``asked`` is auto or a name. Raises UserError if it does not fit."""
 
-    def losses(self, answers: Answers) -> numpy.ndarray:
+    def losses(self, answers: Any) -> numpy.ndarray:
         """The loss of every example, by which two models are compared row by row."""
 
-    def right(self, answers: Answers) -> int | None:
+    def right(self, answers: Any) -> int | None:
         """How many examples are answered right; None where an answer is not simply right or wrong."""
 
-    def comparison_loss(self, answers: Answers, weights: numpy.ndarray | None, correction: numpy.ndarray | None) -> float:
+    def comparison_loss(self, answers: Any, weights: numpy.ndarray | None, correction: numpy.ndarray | None) -> float:
         """The loss by which candidates are compared. ``weights`` are those of the classes; ``correction`` are weights that this model alone
         learnt with, which are taken back."""
 
-    def constant(self, train: numpy.ndarray, test: numpy.ndarray) -> tuple[Answers, str]:
+    def constant(self, train: numpy.ndarray, test: numpy.ndarray) -> tuple[Any, str]:
         """The answers of a model that does not look at the rows, from the encoded targets; and its name in a sentence."""
 
     # Learning, in workers.
-    width: int  # numbers of each example's outputs in an evaluation; 0 where it is one number
-    exact: bool  # whether outputs are kept in float64
-    evaluation_rows: int  # of an evaluation in memory at once
-    weighs_classes: bool  # whether rare classes may have a higher weight without being asked for
-    smooths: bool  # whether a search tries to smooth its labels
-    adds_pieces: bool  # whether the outputs of an example are the sums over its pieces, and not their mean
-    head: int  # numbers that the last layer of a network gives for each answer; 0 where the target does not decide it
+    @property
+    def width(self) -> int:
+        """Numbers of each example's outputs in an evaluation; 0 where it is one number."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether outputs are kept in float64."""
+
+    @property
+    def evaluation_rows(self) -> int:
+        """Of an evaluation in memory at once."""
+
+    @property
+    def weighs_classes(self) -> bool:
+        """Whether rare classes may have a higher weight without being asked for."""
+
+    @property
+    def smooths(self) -> bool:
+        """Whether a search tries to smooth its labels."""
+
+    @property
+    def adds_pieces(self) -> bool:
+        """Whether the outputs of an example are the sums over its pieces, and not their mean."""
+
+    @property
+    def head(self) -> int:
+        """Numbers that the last layer of a network gives for each answer; 0 where the target does not decide it."""
 
     def weight(self, targets: numpy.ndarray, weights: numpy.ndarray | None) -> float:
         """The total weight of rows with these targets. ``weights`` are those of the classes."""
@@ -129,7 +156,7 @@ class Target(Protocol):
         """torch: the outputs behind ``logits``. ``learnt`` are targets that the inputs hold. A saved model (``folded``) answers in the unit
         of the data."""
 
-    def places(self, targets: numpy.ndarray) -> Places | None:
+    def places(self, targets: numpy.ndarray) -> Any:
         """Where the answers of rows with these targets are; None where each row is one answer."""
 
     def of_logits(self, logits: numpy.ndarray) -> numpy.ndarray:
@@ -143,6 +170,54 @@ class Target(Protocol):
 
     def rescaling(self) -> tuple[float, float] | None:
         """The factor and the summand that the last layer of a model gets when it is saved; None for none."""
+
+
+class WithoutSingleAnswers:
+    """The part of a target whose models answer for datasets only."""
+
+    def tensors(self, outputs: numpy.ndarray) -> list[dict]:
+        raise NotImplementedError(f"{type(self).__name__} are not answered row by row")
+
+    def tensor_forms(self) -> list[Tensor]:
+        raise NotImplementedError(f"{type(self).__name__} are not answered row by row")
+
+    def of_logits(self, logits: numpy.ndarray) -> numpy.ndarray:
+        raise NotImplementedError(f"{type(self).__name__} have no model.onnx")
+
+    comparable = of_logits
+
+
+class WithoutNetwork:
+    """The part of a target that no network learns."""
+
+    width: ClassVar[int] = 0
+    head: ClassVar[int] = 0
+    exact: ClassVar[bool] = True
+    evaluation_rows: ClassVar[int] = 1
+    adds_pieces: ClassVar[bool] = False
+
+    def weight(self, targets: numpy.ndarray, weights: numpy.ndarray | None) -> float:
+        raise NotImplementedError(f"no network learns {type(self).__name__}")
+
+    def loss(self, logits, targets, weights: numpy.ndarray | None, smoothing: float):
+        raise NotImplementedError(f"no network learns {type(self).__name__}")
+
+    def read(self, logits, learnt, folded: bool) -> numpy.ndarray:
+        raise NotImplementedError(f"no network learns {type(self).__name__}")
+
+    def of_logits(self, logits: numpy.ndarray) -> numpy.ndarray:
+        raise NotImplementedError(f"no network learns {type(self).__name__}")
+
+    comparable = of_logits
+
+    def places(self, targets: numpy.ndarray) -> None:
+        return None
+
+    def configuration(self) -> dict:
+        return {}
+
+    def rescaling(self) -> None:
+        return None
 
 
 def fits(target: Target, outputs: numpy.ndarray) -> bool:

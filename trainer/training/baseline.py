@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trainer.core.example import Dataset
 from trainer.measure import linear, linear_files
@@ -24,7 +24,7 @@ class Baselines:
 
     reports: list[dict]
     linear: Linear | None
-    predictions: Answers | None
+    predictions: Any
     tfidf: TfIdf | None
     title: str
 

@@ -48,6 +48,9 @@ class NoEncoder:
     def described(self) -> dict:
         return {"model": self.model, "data": {}, "encoder": {}}
 
+    def forget(self) -> None:
+        """Nothing is counted."""
+
     def save(self, folder) -> None:
         """Writes nothing: the estimator saves itself."""
 

@@ -14,6 +14,7 @@ class Graph(Kind):
     name = "graph"
     tasks = (LINKS, CLASSES, NUMBERS)
     options = OPTIONS
+    tasks_of_numbers = (NUMBERS,)
     targets = (Links, Classes, Number)
     things = "edges"
     shape = "sage"

@@ -16,7 +16,7 @@ _ROWS = 128  # of an evaluation in memory at once
 
 
 @dataclass(frozen=True)
-class Links:
+class Links(target.WithoutSingleAnswers):
     """Rows are edges, and have no targets: the pairs that they are told from are drawn.
 
     The outputs of a measured edge are its score, that of another pair, its rank, its source, and how many candidates were ranked.
@@ -81,6 +81,21 @@ class Links:
             "Set metric to auto.",
             f"The metrics for it are {some(links.METRICS)}.",
         )
+
+    def losses(self, answers: LinkAnswers) -> numpy.ndarray:
+        raise NotImplementedError("links are compared by their metric: see trainer/kinds/graph/comparison")
+
+    def right(self, answers: LinkAnswers) -> None:
+        return None
+
+    def comparison_loss(self, answers: LinkAnswers, weights, correction) -> float:
+        raise NotImplementedError("links are compared by their metric: see trainer/kinds/graph/comparison")
+
+    def constant(self, train: numpy.ndarray, test: numpy.ndarray) -> tuple[LinkAnswers, str]:
+        raise NotImplementedError("simple rules of graphs are the baselines of links: see trainer/kinds/graph/comparison")
+
+    def read(self, logits, learnt, folded: bool) -> numpy.ndarray:
+        raise NotImplementedError("a table of all nodes gives the outputs: see trainer/kinds/graph/rows.py")
 
     def weight(self, targets: numpy.ndarray, weights) -> float:
         return float(len(targets))

@@ -3,10 +3,10 @@
 import contextlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from trainer.core.plan import Plan
 from trainer.kinds.language import lora, samples
-from trainer.kinds.language.likelihoods import Likelihoods
 from trainer.run_folder.events import Events
 
 MERGED = "merged"
@@ -22,7 +22,7 @@ class Asked:
 
     after: list[list[int]]
     before: list[list[int]] | None
-    base: Likelihoods | None
+    base: Any  # Likelihoods, or None
     trained: int
     merged: Path | None
 

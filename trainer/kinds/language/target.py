@@ -17,7 +17,7 @@ _TEXTS = 8  # of an evaluation in memory at once: the outputs are as wide as the
 
 
 @dataclass(frozen=True)
-class Tokens:
+class Tokens(target.WithoutSingleAnswers):
     """Of each row, the encoder counts the learnt tokens and the bytes that they stand for.
 
     The outputs of an example are its nats, its learnt tokens, and how many of them were the likeliest. A predicted value is a text.

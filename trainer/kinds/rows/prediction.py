@@ -7,7 +7,7 @@ from typing import NoReturn
 from trainer.core.columns import Columns
 from trainer.core.example import Example
 from trainer.core.kind import Kind
-from trainer.data import folders, names, sources
+from trainer.data import folders, images as image_files, names, sources
 from trainer.data.columns import values
 from trainer.data.columns.choices import listed, resolve
 from trainer.data.columns.features import NUMBER

@@ -28,7 +28,7 @@ from trainer.kinds.rows import (
     token_files as token_streams,
 )
 from trainer.kinds.rows.examples import Rows
-from trainer.kinds.rows.roles import Roles
+from trainer.kinds.rows.roles import IMAGE, Roles
 from trainer.run_folder.events import Events
 
 THINGS = {"image": "images", "text": "texts"}
@@ -322,7 +322,8 @@ def _labelled_files(kind: str, files: list[folders.Labelled], found: Sources, se
     for source in candidates:
         if id(source) not in used:
             found.ignored.add(source.name, left_out)
-    given = folders.examples(files, kind, settings.encoding, checks)
+    read = (lambda source: source.file) if kind == IMAGE else (lambda source: folders.text(source, settings.encoding))
+    given = folders.examples(files, read, checks)
     if not given["train"]:
         given = {**{n: [] for n in SPLITS}, "train": [e for rows in given.values() for e in rows]}
     columns = ("text",) if kind == "text" else ()

@@ -14,6 +14,7 @@ CLASSES, NUMBERS = "tabular-classification", "tabular-regression"
 class Tables(ExampleKind):
     name = "table"
     tasks = (CLASSES, NUMBERS)
+    tasks_of_numbers = (NUMBERS,)
     targets = (Classes, Number)
     shape = "mlp"
     starts_from = "table"

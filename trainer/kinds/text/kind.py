@@ -16,6 +16,7 @@ CLASSES, NUMBERS = "text-classification", "text-regression"
 class Texts(ExampleKind):
     name = "text"
     tasks = (CLASSES, NUMBERS, LABEL_SETS)
+    tasks_of_numbers = (NUMBERS,)
     targets = (Classes, Number, Labels)
     things = "texts"
     shape = "bert-tiny"
@@ -58,7 +59,7 @@ class Texts(ExampleKind):
     def labels_of(self, target: str, separator: str) -> list[str]:
         from trainer.kinds.rows import label_sets as forms
 
-        return forms.parts(target, separator) if separator else [target]
+        return list(forms.parts(target, separator)) if separator else [target]
 
     def has_network(self, task: str) -> bool:
         return task != LABEL_SETS

@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy
 
 from trainer.measure.predictions import Predictions
+from trainer.targets import target
 from trainer.targets.classes import Classes
 
 NO_WORD = -2  # a place of a row where no word begins
@@ -59,5 +60,5 @@ class Tags(Classes):
         of_words = logits[:, : targets.shape[1]][torch.from_numpy(known).to(logits.device)]
         return super().loss(of_words, targets[known].astype(numpy.int64), weights, smoothing)
 
-    def places(self, targets: numpy.ndarray) -> WordPlaces:
+    def places(self, targets: numpy.ndarray) -> target.Places:
         return WordPlaces(targets)

@@ -12,7 +12,7 @@ from trainer.kinds.graph.comparison.nodes import Spread
 from trainer.measure.dummy import dummy
 from trainer.measure.predictions import MAX_CLASSES, Predictions
 from trainer.targets.classes import Classes
-from trainer.targets.number import Number
+from trainer.targets.target import Target
 from trainer.training import candidates
 
 _SPLITS = ("train", "validation", "test")
@@ -23,7 +23,7 @@ def of_nodes(
     store,
     numbers: dict[str, numpy.ndarray],
     truth: dict[str, numpy.ndarray],
-    target: Classes | Number,
+    target: Target,
     network: ComparedModel | None,
     seed: int,
     columns: numpy.ndarray | None = None,
@@ -45,9 +45,7 @@ def of_nodes(
     return [_fused(parts, truth, target, seed), *found] if len(parts) > 1 else found
 
 
-def _linear(
-    store, numbers: dict, truth: dict, target: Classes | Number, classes: int, seed: int, columns: numpy.ndarray | None
-) -> list[ComparedModel]:
+def _linear(store, numbers: dict, truth: dict, target: Target, classes: int, seed: int, columns: numpy.ndarray | None) -> list[ComparedModel]:
     if store.x is None or not simple.affordable(store.nodes, store.x.shape[1]):
         return []
     found = []
@@ -80,7 +78,7 @@ def _fitted(
     return best
 
 
-def _propagation(store, numbers: dict, truth: dict, target: Classes | Number, classes: int) -> ComparedModel:
+def _propagation(store, numbers: dict, truth: dict, target: Target, classes: int) -> ComparedModel:
     def spread() -> numpy.ndarray:
         return simple.propagate(store.indptr, store.indices, numbers["train"], truth["train"], target)
 

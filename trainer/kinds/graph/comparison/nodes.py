@@ -12,6 +12,7 @@ from trainer.measure.linear import Linear
 from trainer.measure.predictions import Predictions
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
+from trainer.targets.target import Target
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -133,7 +134,7 @@ def spread(indptr: numpy.ndarray, indices: numpy.ndarray, x: numpy.ndarray, step
     return found
 
 
-def propagate(indptr: numpy.ndarray, indices: numpy.ndarray, train: numpy.ndarray, truth: numpy.ndarray, target: Classes | Number) -> numpy.ndarray:
+def propagate(indptr: numpy.ndarray, indices: numpy.ndarray, train: numpy.ndarray, truth: numpy.ndarray, target: Target) -> numpy.ndarray:
     """What the labels of the training nodes say of all nodes (nodes x classes, or nodes x 1): they spread along the edges, round after round.
 
     Nodes that no label reaches have the shares of the classes, or the mean.
@@ -144,7 +145,8 @@ def propagate(indptr: numpy.ndarray, indices: numpy.ndarray, train: numpy.ndarra
     if isinstance(target, Classes):
         known[train, truth] = 1
     else:
-        known[train, 0], known[train, 1] = (truth - target.mean) / target.std, 1
+        factor, summand = target.rescaling() or (1.0, 0.0)
+        known[train, 0], known[train, 1] = (truth - summand) / factor, 1
     found = known
     for _ in range(_ROUNDS):
         found = _KEPT * (half @ found) + (1 - _KEPT) * known
@@ -154,10 +156,11 @@ def propagate(indptr: numpy.ndarray, indices: numpy.ndarray, train: numpy.ndarra
         found = numpy.where(total > _LEAST, found / numpy.maximum(total, _LEAST), shares)
         return (found + _LEAST) / (found + _LEAST).sum(axis=1, keepdims=True)
     reached = numpy.where(found[:, 1] > _LEAST, found[:, 0] / numpy.maximum(found[:, 1], _LEAST), 0.0)
-    return (reached * target.std + target.mean)[:, None]
+    factor, summand = target.rescaling() or (1.0, 0.0)
+    return (reached * factor + summand)[:, None]
 
 
-def answers(target: Classes | Number, outputs: numpy.ndarray, truth: numpy.ndarray) -> Predictions:
+def answers(target: Target, outputs: numpy.ndarray, truth: numpy.ndarray) -> Predictions:
     """The answers behind probabilities (rows x classes) or numbers (rows)."""
     return target.answers(outputs.astype(numpy.float64) if isinstance(target, Number) else outputs, truth)
 

@@ -226,7 +226,7 @@ def _described_model(delivered: Delivered, prepared: Prepared, out: Path) -> dic
     plan, name = prepared.plan, delivered.candidate.name
     weights = "model.safetensors" if (out / "model" / "model.safetensors").exists() else stored.NAME
     found = {
-        "kind": plan.kind, "base": name, "from_scratch": True, "parameters": delivered.parameters, "labels": list(plan.target.labels),
+        "kind": plan.kind.name, "base": name, "from_scratch": True, "parameters": delivered.parameters, "labels": list(plan.target.labels),
         "weights_sha256": files.sha256(out / "model" / weights),
     }  # fmt: skip
     if weights != stored.NAME:

@@ -12,7 +12,7 @@ from trainer.kinds.graph.links import LinkAnswers
 from trainer.kinds.graph.negatives import Negatives
 from trainer.measure.predictions import Predictions
 from trainer.targets.classes import Classes
-from trainer.targets.number import Number
+from trainer.targets.target import Target
 
 SHOWN = 10  # pairs in a report
 
@@ -31,7 +31,7 @@ def _link_lines(graph: Graph, against: Negatives, answers: LinkAnswers, chance: 
         yield [*_ids(graph, *against.pairs[i]), "no", f"{negative[i]:.4f}", _said(answers.negative[i], threshold), "", ""]
 
 
-def of_nodes(graph: Graph, nodes: numpy.ndarray, target: Classes | Number, answers: Predictions) -> str:
+def of_nodes(graph: Graph, nodes: numpy.ndarray, target: Target, answers: Predictions) -> str:
     """predictions.csv of a model of nodes: one line for each test node."""
     texts, classifies = graph.texts is not None, isinstance(target, Classes)
     head = ["id", *["text"] * texts, "label", "predicted", *["confidence", "probability of label"] * classifies]

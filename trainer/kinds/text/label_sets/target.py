@@ -14,7 +14,7 @@ from trainer.targets import target
 
 
 @dataclass(frozen=True)
-class Labels:
+class Labels(target.WithoutNetwork):
     """``separator`` stands between the labels in the data. A model's outputs are the probability of each label, and then of each whether it is
     predicted. No network learns this target."""
 
@@ -40,7 +40,7 @@ class Labels:
         return encoded
 
     def known(self, encoded: numpy.ndarray) -> numpy.ndarray:
-        return (encoded >= 0).all(axis=1)
+        return numpy.asarray((encoded >= 0).all(axis=1))
 
     def text(self, value) -> str:
         """The labels that are predicted: ``value`` has 1 for each."""
