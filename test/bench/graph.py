@@ -143,6 +143,7 @@ def training(rank: int, world: int, args, store):
     import torch
 
     from trainer.config.options import options
+    from trainer.core import registry
     from trainer.core.plan import Rows
     from trainer.kinds.graph.rows import Drawn, Edges
     from trainer.kinds.graph.target import Links

@@ -84,7 +84,7 @@ def _level(varying: list[int], levels: list[set[str]], wanted: str) -> int:
 
 
 def examples(files: list[Labelled], read: Callable[[Input], Any], checks: Checks) -> dict[str, list[Example]]:
-    """The examples in the splits that folders define; ``read`` gives the content of a file. A text that is empty or no text is left out with a warning."""
+    """The examples in the splits that folders define; ``read`` gives the content of a file. An empty text is left out with a warning."""
     given: dict[str, list[Example]] = {name: [] for name in SPLITS}
     broken = []
     for f in files:

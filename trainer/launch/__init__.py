@@ -54,7 +54,8 @@ class Launcher(Protocol):
 
 
 def create(name: str, settings, base: Base, kind: Kind, spec: Spec, events: Events) -> tuple[Launcher, Settings]:
-    """The launcher for ``name`` (ray or local), and the settings with the number of workers. Small data gets fewer workers than requested, because each needs rows to work on."""
+    """The launcher for ``name`` (ray or local), and the settings with the number of workers. Small data gets fewer
+    workers than requested, because each needs rows to work on."""
     threads = settings.cpus_per_worker or (1 if base.is_small else MAX_THREADS)
     if name == "local":
         from trainer.launch.local import LocalLauncher

@@ -29,8 +29,9 @@ MAX_REQUEST = 4 << 20
 # What they import, as far as importing it starts no thread. Drivers do without torch.
 DRIVER = (
     "ray", "ray.util.placement_group", "ray.util.scheduling_strategies", "pandas", "sklearn.linear_model", "sklearn.feature_extraction.text",
-    "sklearn.metrics", "scipy.stats", "trainer.run", "trainer.training.prepare", "trainer.data", "trainer.data.sources", "trainer.kinds.graph.reading.detect",
-    "trainer.training.search_setup", "trainer.training.baseline", "trainer.training.candidates", "trainer.predict", "trainer.kinds.text.words",
+    "sklearn.metrics", "scipy.stats", "trainer.run", "trainer.training.prepare", "trainer.data", "trainer.data.sources",
+    "trainer.kinds.graph.reading.detect", "trainer.training.search_setup", "trainer.training.baseline", "trainer.training.candidates",
+    "trainer.predict", "trainer.kinds.text.words",
     "trainer.launch.ray_launcher", "trainer.measure.curves",
 )  # fmt: skip
 WORKER = (

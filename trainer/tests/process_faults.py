@@ -110,9 +110,8 @@ def wake(process: multiprocessing.Process) -> None:
 
 
 def _run(spec: str, place: str | None, number: int, sent: int) -> None:
-    from trainer import estimators
+    from trainer.core import registry
     from trainer.kinds.graph import encoded_texts
-    from trainer.models import onnx
     from trainer.run import run
     from trainer.train import consensus, loop
 
@@ -120,8 +119,8 @@ def _run(spec: str, place: str | None, number: int, sent: int) -> None:
     # Half of a small run has nothing to do with faults: the words beside a network that is named, and model.onnx of its weights.
     # test_ray.py and test_ray_workers.py interrupt runs with both.
     if json.loads(Path(spec).read_text())["parameters"].get("model") in NETWORKS:
-        estimators.names = lambda kind: ()
-        onnx.KINDS = ()
+        for kind in map(type, registry.kinds().values()):
+            kind.estimators, kind.exports_onnx = (), False
     # Whatever the speed of this machine, a request to end is seen after the very next step, and every evaluation is saved.
     consensus.LOOK_SECONDS = loop.BETWEEN_SAVES_SECONDS = 0.0
     if place == "step":

@@ -10,7 +10,6 @@ from trainer.answer import store
 from trainer.answer.listening import address_of, token_of
 from trainer.answer.rows import Refused
 from trainer.answer.store import Loaded, Place, Registry, Single, Unknown
-from trainer.core import registry
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from conftest import REVIEWS, events_of, small_reviews
 from result_checks import check_success, codes, error_of, predictions
 from small_datasets import in_folders, squares
 
+from trainer.core import registry
 from trainer.errors import UserError
 from trainer.export import license
 from trainer.models import catalogue, vocabulary
@@ -120,7 +121,7 @@ def test_a_link_out_of_the_models_folder_is_not_followed(tmp_path):
     (models / "org" / "linked").symlink_to(tmp_path / "elsewhere" / "model")
     assert catalogue.installed(models) == []
     with pytest.raises(UserError, match="is not installed"):
-        catalogue.choose(models, "org/linked", "text")
+        catalogue.choose(models, "org/linked", registry.of("text"))
 
 
 @pytest.mark.parametrize("start_from", ["pretrained", "scratch"])

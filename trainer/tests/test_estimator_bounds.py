@@ -9,6 +9,7 @@ from safetensors import numpy as safetensors
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 
 from trainer import estimators
+from trainer.core import registry
 from trainer.core.example import Dataset, Example
 from trainer.kinds.table import boosting, encoded, linear, perceptron, trees
 from trainer.kinds.table.boosting import Boosted
@@ -25,7 +26,8 @@ COLUMNS = [{"name": "a", "type": "number", "mean": 1.0, "std": 2.0}, {"name": "b
 def small_table(rows: int, task: str = "tabular-classification") -> Dataset:
     """One column of numbers. Half of the rows are of the class "low", the others are of the class "high"."""
     found = [Example("t.csv", i, (str(i),), ("low", "high")[2 * i >= rows]) for i in range(rows)]
-    return Dataset(task, "table", {"train": found, "validation": [], "test": []}, ["t.csv"], ("a",), "label", ("high", "low"), {"a": "number"})
+    splits = {"train": found, "validation": [], "test": []}
+    return Dataset(task, registry.of("table"), splits, ["t.csv"], ("a",), "label", ("high", "low"), {"a": "number"})
 
 
 def layer(inputs: int, outputs: int, start: float = 0.0) -> perceptron.Layer:

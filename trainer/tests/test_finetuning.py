@@ -11,6 +11,7 @@ from test_base_model import install
 
 from trainer.config import settings as options, spec as specs
 from trainer.config.digest import digest
+from trainer.core import registry
 from trainer.core.plan import Rows
 from trainer.models import finetuning
 from trainer.models.catalogue import Base
@@ -41,7 +42,8 @@ def chosen(make_run):
             place.mkdir(parents=True)
             (place / "state.json").write_text(json.dumps({"digest": name_of(settings.with_chosen(epochs=begun))}))
             (place.parent / "index.json").write_text(json.dumps({"best": place.name, "checkpoints": [place.name]}))
-        return finetuning.choose_epochs(settings, base, of_tokens(tokens), finetuning.Place(spec.folder, on_gpu), name_of, events).epochs
+        place = finetuning.Place(spec.folder, on_gpu)
+        return registry.of(base.kind).choose_epochs(settings, base, of_tokens(tokens), place, name_of, events).epochs
 
     return choose
 

@@ -31,15 +31,17 @@ def _comparisons(file: Path):
     kinds = registry.kinds()
     tasks, targets = set(registry.tasks()), {t.__name__ for kind in kinds.values() for t in kind.targets}
     for node in ast.walk(ast.parse(file.read_text())):
-        if isinstance(node, ast.Compare):
-            text = ast.unparse(node)
-            words = {n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
-            if words & tasks or (words & kinds.keys() and ("kind" in text or "task" in text)):
-                yield node.lineno
-        elif isinstance(node, ast.Call) and _called(node) == "isinstance" and targets & set(_names(node.args[1])):
+        if isinstance(node, ast.Compare) and _names_a_kind(node, kinds.keys(), tasks):
             yield node.lineno
-        elif isinstance(node, ast.Call) and _called(node) in ("endswith", "startswith") and "task" in ast.unparse(node.func):
+        if isinstance(node, ast.Call) and _called(node) == "isinstance" and targets & set(_names(node.args[1])):
             yield node.lineno
+        if isinstance(node, ast.Call) and _called(node) in ("endswith", "startswith") and "task" in ast.unparse(node.func):
+            yield node.lineno
+
+
+def _names_a_kind(node: ast.Compare, kinds, tasks: set[str]) -> bool:
+    text, words = ast.unparse(node), {n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+    return bool(words & tasks or (words & kinds and ("kind" in text or "task" in text)))
 
 
 def _called(node: ast.Call) -> str:

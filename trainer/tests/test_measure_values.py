@@ -67,7 +67,8 @@ def test_ten_thousand_classes_need_no_table():
 
 
 def test_the_start_of_the_driver_and_of_a_worker_does_not_import_scikit_learn():
-    code = "import sys, trainer.run, trainer.training.baseline, trainer.training.prepare, trainer.export.training_results, trainer.train.loop, trainer.launch.work\n"
+    modules = "run training.baseline training.prepare export.training_results train.loop launch.work"
+    code = f"import sys, {', '.join(f'trainer.{m}' for m in modules.split())}\n"
     code += "print([m for m in ('sklearn', 'scipy.stats', 'scipy.sparse') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -10,11 +10,12 @@ from PIL import Image
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from trainer.config.settings import CHOSEN, DEFAULT, Settings
-from trainer.data import Example
+from trainer.core.example import Example
 from trainer.errors import UserError
 from trainer.kinds.image import encoder as image
 from trainer.kinds.table import encoder as table
-from trainer.kinds.text import encoder as text
+from trainer.kinds.text import network
+from trainer.models import texts as text
 from trainer.models.catalogue import Base
 from trainer.run_folder.events import Events
 
@@ -319,7 +320,7 @@ def test_a_saved_text_encoder_cuts_as_the_training_did(tmp_path):
     assert (tmp_path / "vocab.txt").read_text().split() == WORDS
     saved = json.loads((tmp_path / "tokenizer_config.json").read_text())
     assert (saved["model_max_length"], saved["truncation_side"], saved["pad_token"]) == (5, "left", "[PAD]")
-    again = text.load_encoder(None, tmp_path, encoder().description)
+    again = network.load_encoder(None, tmp_path, encoder().description)
     assert said(again.encode(rows("a b c d e f"), numpy.zeros(1), "x").features) == ["a b c"]
 
 

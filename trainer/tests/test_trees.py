@@ -10,6 +10,7 @@ from safetensors import SafetensorError, numpy as safetensors
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
+from trainer.core import registry
 from trainer.core.example import Dataset, Example
 from trainer.kinds.table import boosting, linear, perceptron, trees
 
@@ -25,7 +26,7 @@ def dataset(rows: list[list], labels: list, types: list[str], regression: bool =
     splits = {"train": examples[2 * eighth :], "validation": examples[:eighth], "test": examples[eighth : 2 * eighth]}
     known = () if regression else tuple(sorted({e.target for e in splits["train"]}))
     task = f"tabular-{'regression' if regression else 'classification'}"
-    return Dataset(task, "table", splits, ["t.csv"], names, "label", known, dict(zip(names, types, strict=True)))
+    return Dataset(task, registry.of("table"), splits, ["t.csv"], names, "label", known, dict(zip(names, types, strict=True)))
 
 
 def mixed(rows: int = 240, regression: bool = False) -> Dataset:

@@ -7,6 +7,7 @@ import numpy
 import pytest
 from small_datasets import WORDS
 
+from trainer.core import registry
 from trainer.core.example import Dataset, Example
 from trainer.estimators import folds
 from trainer.kinds.text import log_count_ratio, text_terms, words, words_fit
@@ -19,7 +20,8 @@ TEXTS = ["The river runs past the lamp.", "A QUIET garden", "", "    ", "ab", "g
 def dataset(rows: list[tuple[str, str]], validation: int = 20, test: int = 10, labels: tuple[str, ...] | None = None) -> Dataset:
     examples = [Example("a.csv", i + 2, text, label) for i, (text, label) in enumerate(rows)]
     splits = {"validation": examples[:validation], "test": examples[validation : validation + test], "train": examples[validation + test :]}
-    return Dataset("text-classification", "text", splits, [], ("text",), "label", tuple(sorted({r[1] for r in rows})) if labels is None else labels)
+    known = tuple(sorted({r[1] for r in rows})) if labels is None else labels
+    return Dataset("text-classification", registry.of("text"), splits, [], ("text",), "label", known)
 
 
 def sentences(classes: int, rows: int) -> list[tuple[str, str]]:

@@ -8,7 +8,6 @@ from trainer.core.example import Dataset
 from trainer.measure import linear, linear_files
 from trainer.measure.linear import Linear
 from trainer.measure.tfidf import TfIdf
-from trainer.targets.target import Answers
 from trainer.training.prepare import Prepared
 
 if TYPE_CHECKING:

@@ -119,8 +119,8 @@ def _dataset(graph: Graph, numbers: dict[str, np.ndarray], checks: Checks) -> Da
             labels = tuple(sorted({e.target for e in splits["train"]}, key=names.natural))
             checks.events.decision("labels", list(labels[:1000]), f"The model predicts one of {len(labels)} classes: {some(labels)}.")
     return Dataset(
-        task=graph.task, kind=registry.of("graph"), splits=splits, files=list(graph.files), columns=graph.columns, label_column=graph.label_column, labels=labels,
-        dropped=checks.dropped, checks=checks.entries, split_sha256=fingerprint(graph, numbers),
+        task=graph.task, kind=registry.of("graph"), splits=splits, files=list(graph.files), columns=graph.columns,
+        label_column=graph.label_column, labels=labels, dropped=checks.dropped, checks=checks.entries, split_sha256=fingerprint(graph, numbers),
     )  # fmt: skip
 
 

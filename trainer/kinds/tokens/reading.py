@@ -127,7 +127,8 @@ def load(read: list[tuple[Input, Found]], ignored: Ignored, settings, checks: Ch
     audit.overlap(complete, keys, checks)
     digest = splitting.digest(complete, keys)
     return Dataset(
-        TASK, registry.of(KIND), complete, files, first.columns, first.label, labels, dropped=checks.dropped, checks=checks.entries, split_sha256=digest
+        TASK, registry.of(KIND), complete, files, first.columns, first.label, labels,
+        dropped=checks.dropped, checks=checks.entries, split_sha256=digest,
     )  # fmt: skip
 
 
