@@ -14,6 +14,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/internal/basemodel"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
@@ -143,7 +144,7 @@ func checkClowder(ctx context.Context, set settings.Settings) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	found, err := client.Check(ctx)
+	found, err := client.Check(ctx, versions.Abouts())
 	return strings.Join(found, "; "), errors.Join(err, client.Close())
 }
 

@@ -8,6 +8,7 @@ import (
 	clowderray "github.com/ncsa/clowder-ray"
 	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/internal/clowder/form"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/platform"
@@ -29,21 +30,21 @@ func extractors(set settings.Settings, volume volume.Volume) (platform.Extractor
 	}
 	var all platform.Extractors
 	for _, source := range []struct {
-		kind  platform.Kind
+		kind  job.Work
 		doc   []byte
 		queue string
 	}{
-		{platform.Train, train, set.RabbitMQQueue},
-		{platform.Train, clowderray.AdvancedInfo, set.AdvancedQueue},
-		{platform.Predict, clowderray.PredictInfo, set.PredictQueue},
-		{platform.Script, clowderray.ScriptInfo, set.ScriptQueue},
-		{platform.Runs, clowderray.RunsInfo, set.RunsQueue},
+		{job.Train, train, set.RabbitMQQueue},
+		{job.Train, clowderray.AdvancedInfo, set.AdvancedQueue},
+		{job.Predict, clowderray.PredictInfo, set.PredictQueue},
+		{job.Script, clowderray.ScriptInfo, set.ScriptQueue},
+		{job.Runs, clowderray.RunsInfo, set.RunsQueue},
 	} {
 		info, err := readForm(source.kind, source.doc, models, profiles)
 		if err != nil {
 			return nil, job.Permanent(err)
 		}
-		if set.ClowderVersion == 1 && source.kind != platform.Runs {
+		if versions.Of(set.ClowderVersion).OffersForFiles && source.kind != job.Runs {
 			if info, err = info.ForFiles(); err != nil {
 				return nil, job.Permanent(err)
 			}
@@ -51,12 +52,12 @@ func extractors(set settings.Settings, volume volume.Volume) (platform.Extractor
 		all = append(all, platform.Extractor{Kind: source.kind, Info: info, Queue: set.Queue(source.queue, info.Name)})
 	}
 	if set.AutomaticAfter > 0 {
-		info, err := readForm(platform.Predict, clowderray.PredictInfo, models, nil)
+		info, err := readForm(job.Predict, clowderray.PredictInfo, models, nil)
 		if err != nil {
 			return nil, job.Permanent(err)
 		}
 		info = info.ForNewFiles()
-		all = append(all, platform.Extractor{Kind: platform.Predict, Info: info, Queue: set.Queue(set.AutomaticQueue, info.Name), Automatic: true})
+		all = append(all, platform.Extractor{Kind: job.Predict, Info: info, Queue: set.Queue(set.AutomaticQueue, info.Name), Automatic: true})
 	}
 	return all, checkDistinct(all)
 }
@@ -73,12 +74,12 @@ func trainingForm(set settings.Settings) ([]byte, error) {
 	return doc, nil
 }
 
-func readForm(kind platform.Kind, doc []byte, models, profiles []string) (*form.Info, error) {
+func readForm(kind job.Work, doc []byte, models, profiles []string) (*form.Info, error) {
 	info, err := form.Parse(doc)
 	if err != nil {
 		return info, err
 	}
-	if info, err = info.WithModels(models); err != nil || kind == platform.Runs {
+	if info, err = info.WithModels(models); err != nil || kind == job.Runs {
 		return info, err
 	}
 	return info.WithProfiles(profiles)

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ncsa/clowder-ray/internal/job"
-	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 )
 
 // manageCommands are the commands that cancel, stop and retry a job. They change its record; the running service does the rest.
@@ -18,27 +17,14 @@ func (p *program) manageCommands() []*cobra.Command {
 			RunE: p.change("the service will cancel %s\n", func(r *job.Record) error { return r.Cancel(administrator()) }),
 		},
 		{
-			Use: "stop RUN", Short: "Stop a training after its current step and keep its best model", Args: argCount(1, 1, "jobs stop RUN"), RunE: p.stopJob,
+			Use: "stop RUN", Short: "Stop a training after its current step and keep its best model", Args: argCount(1, 1, "jobs stop RUN"),
+			RunE: p.change("%s will stop after its current step and keep its best model\n", func(r *job.Record) error { return r.Stop(administrator()) }),
 		},
 		{
 			Use: "retry RUN", Short: "Restart a failed or cancelled job", Args: argCount(1, 1, "jobs retry RUN"),
 			RunE: p.change("the service will retry %s\n", (*job.Record).Retry),
 		},
 	}
-}
-
-// stopJob reads the forms, which define the jobs that are trainings.
-func (p *program) stopJob(cmd *cobra.Command, args []string) error {
-	set, err := p.settings(cmd)
-	if err != nil {
-		return err
-	}
-	all, err := extractors(set, volume.Volume{Dir: set.SharedDir})
-	if err != nil {
-		return err
-	}
-	stop := p.change("%s will stop after its current step and keep its best model\n", func(r *job.Record) error { return all.Stop(r, administrator()) })
-	return stop(cmd, args)
 }
 
 // change returns a command that changes the record of a job and prints a message.

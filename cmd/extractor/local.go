@@ -223,8 +223,9 @@ func (p *program) oneJob(ctx context.Context, set settings.Settings, l localJob)
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	run := rayjob.RunName("local", all.Of(l.request).Info.Name, l.request.Key)
-	if _, _, err := store.Accept(background, job.New(run, l.request, "")); err != nil {
+	e := all.Of(l.request)
+	run := rayjob.RunName("local", e.Info.Name, l.request.Key)
+	if _, _, err := store.Accept(background, job.New(run, e.Kind, l.request, "")); err != nil {
 		return err
 	}
 	cfg := pipelineConfig(set, all, volume, attempt, checkTrainer)

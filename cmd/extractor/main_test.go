@@ -85,7 +85,7 @@ func TestJobsReadsAndChangesTheStoreOfTheService(t *testing.T) {
 		rec := jobtest.Record(run, "h")
 		rec.Request.Name = "Film reviews"
 		if run == "ft-failed" {
-			rec.Request.Extractor = predictor
+			rec.Kind, rec.Request.Extractor = job.Predict, predictor
 		}
 		_, _, err = store.Accept(t.Context(), rec)
 		require.NoError(t, err)

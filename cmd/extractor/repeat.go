@@ -85,7 +85,7 @@ func settingsOf(m manifest.Manifest, form map[string]any) map[string]any {
 func scriptSettings(m manifest.Manifest, all platform.Extractors) map[string]any {
 	out := map[string]any{}
 	for _, e := range all {
-		if e.Kind != platform.Script {
+		if e.Kind != job.Script {
 			continue
 		}
 		form := e.Info.Defaults()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -19,6 +18,8 @@ import (
 	"github.com/ncsa/clowder-ray/cmd/extractor/studio"
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/mount"
+	v1 "github.com/ncsa/clowder-ray/internal/clowder/v1"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/mail"
@@ -114,7 +115,7 @@ func (b *base) connect(ctx context.Context) (p parts, err error) {
 	// All statuses go through one publisher, so that users see them in order.
 	statuses := p.ends[0].publisher
 	source := clowderplatform.New(b.client, b.extractors)
-	if p.mails, err = notifier(b.set, b.extractors, b.store, b.log); err != nil {
+	if p.mails, err = notifier(b.set, b.store, b.log); err != nil {
 		return parts{}, err
 	}
 	links, err := studio.NewLinks(b.set.Studio, b.set.ClowderURL, b.keys, source, b.log)
@@ -134,7 +135,7 @@ func (b *base) connect(ctx context.Context) (p parts, err error) {
 	}
 	p.pages, err = studio.New(ctx, b.set.Studio, studio.Parts{
 		ClowderURL:     b.set.ClowderURL,
-		ClowderVersion: b.set.ClowderVersion,
+		ClowderVersion: versions.Of(b.set.ClowderVersion),
 		ClowderCA:      b.set.ClowderCA,
 		Keys:           b.keys,
 		Clowder:        b.client,
@@ -178,8 +179,6 @@ const (
 // pipelineConfig returns what the settings say about the pipeline.
 func pipelineConfig(set settings.Settings, all platform.Extractors, volume volume.Volume, attempt rayjob.Attempt, checkTrainer func() error) pipeline.Config {
 	return pipeline.Config{
-		Instance:            set.ClowderURL,
-		Instance1:           cmp.Or(set.Clowder1URL, set.ClowderURL),
 		Extractors:          all,
 		Volume:              volume,
 		AutomaticAfter:      set.AutomaticAfter,
@@ -215,7 +214,7 @@ func clowderClient(set settings.Settings, cache disk.Folder, log *zap.Logger) (*
 	}
 	cfg := clowder.Config{
 		Mounts: mounts,
-		URL:    set.ClowderURL, V1URL: set.Clowder1URL, Version: set.ClowderVersion, AllowedHosts: set.ClowderHosts, Cache: cache,
+		URL:    set.ClowderURL, URLs: map[int]string{v1.Number: set.Clowder1URL}, Version: set.ClowderVersion, AllowedHosts: set.ClowderHosts, Cache: cache,
 		MaxFiles: set.MaxFiles, MaxBytes: set.MaxBytes, Logger: log,
 	}
 	if set.ClowderCA != "" {

@@ -39,7 +39,7 @@ func TestTheSettingsReachTheirParts(t *testing.T) {
 
 func TestNobodyIsMailedWithoutAServer(t *testing.T) {
 	t.Parallel()
-	n, err := notifier(settings.Settings{}, nil, nil, zap.NewNop())
+	n, err := notifier(settings.Settings{}, nil, zap.NewNop())
 	require.NoError(t, err)
 	require.Nil(t, n)
 }

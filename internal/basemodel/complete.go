@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -187,9 +188,28 @@ func filesOf(folder *os.Root) ([]string, error) {
 	return names, nil
 }
 
+// readIndex returns the part of each tensor. It returns nil if there is no index.
+func readIndex(folder *os.Root) (map[string]string, error) {
+	const maxIndex = 64 << 20
+	doc, err := disk.ReadFile(folder, weightsIndex, maxIndex)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // A missing index is no error, and one without entries is another thing.
+	}
+	if err != nil {
+		return nil, err
+	}
+	var index struct {
+		Parts map[string]string `json:"weight_map"`
+	}
+	if err := json.Unmarshal(doc, &index); err != nil || index.Parts == nil {
+		return nil, refuse("%s is damaged. Load the model again.", weightsIndex)
+	}
+	return index.Parts, nil
+}
+
 // readWeights returns the names of all tensors and the number of their values. The parts that an index names must be there.
 func readWeights(folder *os.Root, files []string) (names []string, parameters int64, err error) {
-	index, err := readIndex(folder, weightsIndex)
+	index, err := readIndex(folder)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -1,30 +1,29 @@
 package basemodel_test
 
 import (
-	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/basemodel"
-	"github.com/ncsa/clowder-ray/internal/basemodel/safetensors"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// weights is a safetensors file of two numbers for each name.
+// weights is a safetensors file of tensors with these names, of two values each.
 func weights(t *testing.T, names ...string) []byte {
 	t.Helper()
-	var tensors []safetensors.Tensor
-	for _, name := range names {
-		tensors = append(tensors, safetensors.Tensor{Name: name, Type: "F32", Shape: []int64{2}})
+	header := map[string]any{}
+	for i, name := range names {
+		header[name] = map[string]any{"dtype": "F32", "shape": []int{2}, "data_offsets": []int{8 * i, 8 * (i + 1)}}
 	}
-	var out bytes.Buffer
-	require.NoError(t, safetensors.WriteHeader(&out, tensors))
-	return append(out.Bytes(), make([]byte, 8*len(names))...)
+	text, err := json.Marshal(header)
+	require.NoError(t, err)
+	whole := append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...)
+	return append(whole, make([]byte, 8*len(names))...)
 }
 
 // tree makes a folder of files and opens it.
@@ -206,72 +205,6 @@ func TestWeightsThatAreNotWholeAreRefused(t *testing.T) {
 			require.ErrorContains(t, err, c.want)
 			kind, _ := job.Classify(err)
 			require.Equal(t, job.KindPermanent, kind)
-		})
-	}
-}
-
-func TestAPickleBecomesSafetensors(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"zip.bin", "old.bin"} {
-		checkpoint, err := os.ReadFile(filepath.Join("pickle", "testdata", name))
-		require.NoError(t, err)
-		root := tree(t, map[string][]byte{"pytorch_model.bin": checkpoint, "config.json": []byte(`{"model_type": "bert"}`), "vocab.txt": nil})
-		from, err := basemodel.Convert(t.Context(), root)
-		require.NoError(t, err)
-		require.Equal(t, []string{"pytorch_model.bin"}, from)
-		_, err = root.Stat("pytorch_model.bin")
-		require.ErrorIs(t, err, os.ErrNotExist)
-		facts, err := basemodel.Complete(t.Context(), root, basemodel.Hints{})
-		require.NoError(t, err)
-		require.Equal(t, int64(204), facts.Parameters)
-		again, err := basemodel.Convert(t.Context(), root)
-		require.NoError(t, err)
-		require.Empty(t, again)
-	}
-}
-
-func TestAPickleInPartsBecomesPartsWithAnIndex(t *testing.T) {
-	t.Parallel()
-	checkpoint, err := os.ReadFile(filepath.Join("pickle", "testdata", "zip.bin"))
-	require.NoError(t, err)
-	index := `{"metadata": {"total_size": 1}, "weight_map": {"f32": "pytorch_model-00001-of-00001.bin"}}`
-	root := tree(t, map[string][]byte{"pytorch_model-00001-of-00001.bin": checkpoint, "pytorch_model.bin.index.json": []byte(index)})
-	from, err := basemodel.Convert(t.Context(), root)
-	require.NoError(t, err)
-	require.Equal(t, []string{"pytorch_model-00001-of-00001.bin"}, from)
-	require.Contains(t, read(t, root, "model.safetensors.index.json"), `"embeddings.weight":"model-00001-of-00001.safetensors"`)
-	_, err = root.Stat("pytorch_model.bin.index.json")
-	require.ErrorIs(t, err, os.ErrNotExist)
-}
-
-func TestAPickleThatIsRefusedLeavesNoSafetensors(t *testing.T) {
-	t.Parallel()
-	checkpoint, err := os.ReadFile(filepath.Join("pickle", "testdata", "zip.bin"))
-	require.NoError(t, err)
-	for name, c := range map[string]struct {
-		files map[string][]byte
-		want  string
-	}{
-		"code":                {map[string][]byte{"pytorch_model.bin": []byte("\x80\x02cposix\nsystem\n.")}, "This pickle holds more than tensors (posix.system), so it is not converted. Ask its author for safetensors."},
-		"a part that is gone": {map[string][]byte{"pytorch_model-00001-of-00002.bin": checkpoint, "pytorch_model.bin.index.json": []byte(`{"weight_map": {"a": "pytorch_model-00002-of-00002.bin"}}`)}, "lacks"},
-		"a tensor in two parts": {
-			map[string][]byte{"pytorch_model-00001-of-00002.bin": checkpoint, "pytorch_model-00002-of-00002.bin": checkpoint, "pytorch_model.bin.index.json": []byte(`{"weight_map": {}}`)},
-			"is in two parts",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			root := tree(t, c.files)
-			_, err := basemodel.Convert(t.Context(), root)
-			require.ErrorContains(t, err, c.want)
-			kind, _ := job.Classify(err)
-			require.Equal(t, job.KindPermanent, kind)
-			entries, err := os.ReadDir(root.Name())
-			require.NoError(t, err)
-			for _, e := range entries {
-				require.False(t, strings.HasSuffix(e.Name(), ".index.json") && strings.HasPrefix(e.Name(), "model"), e.Name())
-				require.NotContains(t, e.Name(), ".part")
-			}
 		})
 	}
 }

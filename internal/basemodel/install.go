@@ -85,7 +85,7 @@ func (s *Store) build(ctx context.Context, root *os.Root, p *Plan, watch func(Pr
 	return m, diskError("move the model to its place", place(root, part, p.ID, time.Now()))
 }
 
-// fill loads, converts and completes the files of a model and describes them.
+// fill loads and completes the files of a model and describes them.
 func (p *Plan) fill(ctx context.Context, folder *os.Root, watch func(Progress)) (*Model, error) {
 	l := &loader{plan: p, folder: folder, watch: watch}
 	if err := l.load(ctx); err != nil {
@@ -94,14 +94,6 @@ func (p *Plan) fill(ctx context.Context, folder *os.Root, watch func(Progress)) 
 	m := &Model{
 		Schema: modelSchema, ID: p.ID, Source: p.Offer.Source, Endpoint: p.Offer.Endpoint, Commit: p.Offer.Commit, Revision: p.Offer.Revision,
 		Digest: p.digest(), License: p.License, ConvertedFrom: p.Offer.ConvertedFrom, Installed: time.Now().UTC().Truncate(time.Second),
-	}
-	if p.Pickles {
-		watch(Progress{Step: StepConvert})
-		from, err := Convert(ctx, folder)
-		if err != nil {
-			return nil, diskError("convert the weights", err)
-		}
-		m.ConvertedFrom = from
 	}
 	watch(Progress{Step: StepCheck})
 	facts, err := Complete(ctx, folder, p.options.Hints)

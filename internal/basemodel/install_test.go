@@ -78,7 +78,7 @@ func TestWhatCannotBeInstalledIsRefusedBeforeItIsLoaded(t *testing.T) {
 		"no license":                  {unlicensed, basemodel.Options{}, "The model names no license. Its use may not be allowed. Install it with --license TEXT if you know better."},
 		"no room":                     {huge, basemodel.Options{}, "This model needs 1 EiB and "},
 		"no config":                   {source(tiny, "c", with(bert(1), map[string][]byte{"config.json": nil})), basemodel.Options{}, "The model has no config.json."},
-		"no weights":                  {source(tiny, "c", with(bert(1), map[string][]byte{"model.safetensors": nil})), basemodel.Options{}, "neither model.safetensors nor pytorch_model.bin"},
+		"no weights":                  {source(tiny, "c", with(bert(1), map[string][]byte{"model.safetensors": nil})), basemodel.Options{}, "there is no model.safetensors"},
 		"a file twice":                {twice, basemodel.Options{}, "two files with the name"},
 		"a config without end":        {source(tiny, "c", with(bert(1), map[string][]byte{"config.json": bytes.Repeat([]byte(" "), 5<<20)})), basemodel.Options{}, "config.json has 5 MiB"},
 	} {
@@ -92,17 +92,6 @@ func TestWhatCannotBeInstalledIsRefusedBeforeItIsLoaded(t *testing.T) {
 			require.NoDirExists(t, filepath.Join(dir, "prajjwal1"))
 		})
 	}
-}
-
-func TestAPlanSaysTheRoomForBothFormsOfAPickle(t *testing.T) {
-	t.Parallel()
-	s, _ := store(t)
-	files := with(bert(1), map[string][]byte{"model.safetensors": nil, "pytorch_model.bin": bytes.Repeat([]byte("x"), 1000)})
-	p, err := s.Plan(t.Context(), source(tiny, "c1", files), basemodel.Options{})
-	require.NoError(t, err)
-	require.True(t, p.Pickles)
-	require.Equal(t, 2*p.Bytes, p.Room)
-	require.False(t, p.Done)
 }
 
 func TestAFileThatIsNotWhatTheSourceSaysIsLoadedOnceMore(t *testing.T) {

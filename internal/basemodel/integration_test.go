@@ -30,20 +30,34 @@ func python(t *testing.T, args ...string) string {
 	return lines[len(lines)-1]
 }
 
-func TestAnEarlyRepositoryIsInstalledAndTrained(t *testing.T) {
+// documented is the program of docs/models.md that converts weights in pickled form.
+func documented(t *testing.T) string {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/models.md")
+	require.NoError(t, err)
+	_, program, found := strings.Cut(string(page), "```python\n")
+	require.True(t, found)
+	program, _, found = strings.Cut(program, "```")
+	require.True(t, found)
+	return program
+}
+
+func TestAnEarlyRepositoryIsConvertedAsDocumentedInstalledAndTrained(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"zip", "old"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			repository, shared := t.TempDir(), t.TempDir()
 			python(t, "testdata/bare_bert.py", repository, kind)
+			program := filepath.Join(t.TempDir(), "convert.py")
+			require.NoError(t, os.WriteFile(program, []byte(documented(t)), 0o600))
+			python(t, program, repository)
 			from, err := basemodel.OpenFolder(repository)
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, from.Close()) })
 			s := basemodel.New(disk.Folder{Volume: shared, Name: "models"})
 			m, err := install(t, s, from, basemodel.Options{Name: tiny})
 			require.NoError(t, err)
-			require.Equal(t, []string{"pytorch_model.bin"}, m.ConvertedFrom)
 			require.Equal(t, "mit", m.License)
 			require.Equal(t, basemodel.KindText, m.Kind)
 			require.NoFileExists(t, filepath.Join(shared, "models", tiny, "pytorch_model.bin"))

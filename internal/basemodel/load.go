@@ -46,12 +46,11 @@ type Progress struct {
 // Step is a part of an installation.
 type Step string
 
-// The steps, in their order. A plan without pickles has no step of converting.
+// The steps, in their order.
 const (
-	StepWait    Step = "wait"
-	StepLoad    Step = "load"
-	StepConvert Step = "convert"
-	StepCheck   Step = "check"
+	StepWait  Step = "wait"
+	StepLoad  Step = "load"
+	StepCheck Step = "check"
 )
 
 // load brings all files into the folder, complete and checked. What lies there and does not belong to the plan is removed first.
@@ -67,7 +66,7 @@ func (l *loader) load(ctx context.Context) error {
 	return group.Wait()
 }
 
-// clear removes what an earlier attempt made and the plan does not load, such as converted weights.
+// clear removes what lies in the folder and the plan does not load.
 func (l *loader) clear() error {
 	entries, err := disk.List(l.folder, ".", maxEntries)
 	if err != nil {

@@ -98,16 +98,12 @@ func TestASourceCannotNameAFileThatNoFolderHas(t *testing.T) {
 
 func TestTheProgressOfAnInstallationEndsAtItsTotal(t *testing.T) {
 	t.Parallel()
-	checkpoint, err := os.ReadFile(filepath.Join("pickle", "testdata", "zip.bin"))
-	require.NoError(t, err)
-	pickled := with(bert(1), map[string][]byte{weightsFile: nil, "pytorch_model.bin": checkpoint})
 	for name, tc := range map[string]struct {
 		files map[string][]byte
 		spoil bool
 		steps []basemodel.Step
 	}{
 		"safetensors":                 {bert(1), false, []basemodel.Step{basemodel.StepLoad, basemodel.StepCheck}},
-		"a pickle":                    {pickled, false, []basemodel.Step{basemodel.StepLoad, basemodel.StepConvert, basemodel.StepCheck}},
 		"a file that is loaded twice": {bert(1), true, []basemodel.Step{basemodel.StepLoad, basemodel.StepCheck}},
 	} {
 		t.Run(name, func(t *testing.T) {

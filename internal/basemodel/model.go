@@ -40,7 +40,7 @@ type Model struct {
 	License string `json:"license"`
 	// Files are all files of the folder except model.json, sorted by path.
 	Files []ModelFileEntry `json:"files"`
-	// ConvertedFrom names the files in pickled form from which the safetensors were made.
+	// ConvertedFrom names the files in pickled form from which an earlier version of the service made the safetensors.
 	ConvertedFrom []string  `json:"converted_from,omitempty"`
 	Installed     time.Time `json:"installed"`
 	// Default is true for the model that a training takes when its user chooses none. At most one model of a kind should have it.

@@ -25,12 +25,13 @@ func CheckID(id string) error {
 func flat(id string) string { return strings.Replace(id, "/", "--", 1) }
 
 const (
-	configFile   = "config.json"
-	weightsFile  = "model.safetensors"
-	weightsIndex = "model.safetensors.index.json"
-	pickleFile   = "pytorch_model.bin"
-	pickleIndex  = "pytorch_model.bin.index.json"
-	cardFile     = "README.md"
+	configFile    = "config.json"
+	weightsFile   = "model.safetensors"
+	weightsIndex  = "model.safetensors.index.json"
+	weightsSuffix = ".safetensors"
+	pickleFile    = "pytorch_model.bin"
+	pickleIndex   = "pytorch_model.bin.index.json"
+	cardFile      = "README.md"
 )
 
 // allowed are the patterns of the files that are loaded, besides the weights. Nothing else is: no code, no weights of other programs, no
@@ -52,36 +53,45 @@ func matches(name string, patterns ...string) bool {
 	})
 }
 
-// choose picks the files of an offer that are loaded, and says whether the weights are pickles. Safetensors are taken before pickles, and
-// one file before several parts.
-func choose(offer Offer) (files []File, pickles bool, err error) {
+// choose picks the files of an offer that are loaded. Weights in one file are taken before weights in several parts. Weights in pickled form
+// are refused, since a pickle can run code.
+func choose(offer Offer) ([]File, error) {
 	there := map[string]bool{}
 	for _, f := range offer.Files {
 		if there[f.Path] {
-			return nil, false, job.Permanent(sentence("The model has two files with the name %q.", clip(f.Path)))
+			return nil, job.Permanent(sentence("The model has two files with the name %q.", clip(f.Path)))
 		}
 		there[f.Path] = true
 	}
 	var weights []string
 	switch {
 	case !there[configFile]:
-		return nil, false, job.Permanent(sentence("The model has no config.json. Only models in the form of transformers can be installed."))
+		return nil, job.Permanent(sentence("The model has no config.json. Only models in the form of transformers can be installed."))
 	case there[weightsFile]:
 		weights = []string{weightsFile}
 	case there[weightsIndex]:
 		weights = []string{weightsIndex, "model-*-of-*.safetensors"}
-	case there[pickleFile]:
-		weights, pickles = []string{pickleFile}, true
-	case there[pickleIndex]:
-		weights, pickles = []string{pickleIndex, "pytorch_model-*-of-*.bin"}, true
+	case there[pickleFile] || there[pickleIndex]:
+		return nil, job.Permanent(pickledWeights(offer))
 	default:
-		return nil, false, job.Permanent(sentence("The model has no weights that can be read: neither model.safetensors nor pytorch_model.bin."))
+		return nil, job.Permanent(sentence("The model has no weights that can be read: there is no model.safetensors."))
 	}
+	var files []File
 	for _, f := range offer.Files {
 		if isAllowed(f.Path) || matches(f.Path, weights...) {
 			files = append(files, f)
 		}
 	}
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
-	return files, pickles, nil
+	return files, nil
+}
+
+// pickledWeights says how a model gets weights in a form that is read.
+func pickledWeights(offer Offer) error {
+	const convert = "convert the weights in a container without network, as docs/models.md says under \"Weights in a pickle\", and install the folder"
+	if offer.Source != SourceHub {
+		return sentence("The model has its weights only as a pickle (pytorch_model.bin), which can run code when it is read. To use the model, %s.", convert)
+	}
+	return sentence("The model has its weights only as a pickle (pytorch_model.bin), which can run code when it is read. "+
+		"Look among the pull requests of the model on the Hub for one by SFconvertbot that adds model.safetensors, and install it with --revision refs/pr/NUMBER. If there is none, %s.", convert)
 }

@@ -2,6 +2,7 @@ package basemodel
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,27 +10,26 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-func TestSafetensorsAreTakenBeforePicklesAndOneFileBeforeParts(t *testing.T) {
+func TestSafetensorsAreTakenAndOneFileBeforeParts(t *testing.T) {
 	t.Parallel()
-	const part, pickledPart = "model-00001-of-00002.safetensors", "pytorch_model-00001-of-00002.bin"
+	const part = "model-00001-of-00002.safetensors"
 	for name, tc := range map[string]struct {
 		offered, want []string
-		pickles       bool
 		refusal       string
 	}{
-		"safetensors": {[]string{weightsFile, part, weightsIndex, pickleFile, configFile}, []string{configFile, weightsFile}, false, ""},
-		"their parts": {[]string{weightsIndex, part, "model-x.safetensors", pickleFile, configFile}, []string{configFile, part, weightsIndex}, false, ""},
-		"a pickle":    {[]string{pickleIndex, pickledPart, pickleFile, configFile}, []string{configFile, pickleFile}, true, ""},
-		"its parts":   {[]string{pickleIndex, pickledPart, "training_args.bin", configFile}, []string{configFile, pickledPart, pickleIndex}, true, ""},
+		"safetensors": {[]string{weightsFile, part, weightsIndex, pickleFile, configFile}, []string{configFile, weightsFile}, ""},
+		"their parts": {[]string{weightsIndex, part, "model-x.safetensors", pickleFile, configFile}, []string{configFile, part, weightsIndex}, ""},
+		"a pickle":    {[]string{pickleFile, configFile}, nil, "The model has its weights only as a pickle (pytorch_model.bin), which can run code when it is read."},
+		"its parts":   {[]string{pickleIndex, "pytorch_model-00001-of-00002.bin", configFile}, nil, "has its weights only as a pickle"},
 		"no code and no folders": {
 			[]string{weightsFile, configFile, "modeling.py", "LICENSE.py", "tokenizer_x.json", "NOTICE", "a/vocab.txt", "vocab.txt", "flax_model.msgpack", "LICENSE/x"},
 			[]string{"NOTICE", configFile, weightsFile, "tokenizer_x.json", "vocab.txt"},
-			false, "",
+			"",
 		},
-		"parts without their index": {[]string{part, configFile}, nil, false, "The model has no weights that can be read: neither model.safetensors nor pytorch_model.bin."},
-		"weights of other programs": {[]string{"tf_model.h5", "model.onnx", configFile}, nil, false, "has no weights that can be read"},
-		"weights without a config":  {[]string{weightsFile}, nil, false, "The model has no config.json. Only models in the form of transformers can be installed."},
-		"nothing":                   {nil, nil, false, "The model has no config.json."},
+		"parts without their index": {[]string{part, configFile}, nil, "The model has no weights that can be read: there is no model.safetensors."},
+		"weights of other programs": {[]string{"tf_model.h5", "model.onnx", configFile}, nil, "has no weights that can be read"},
+		"weights without a config":  {[]string{weightsFile}, nil, "The model has no config.json. Only models in the form of transformers can be installed."},
+		"nothing":                   {nil, nil, "The model has no config.json."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -37,7 +37,7 @@ func TestSafetensorsAreTakenBeforePicklesAndOneFileBeforeParts(t *testing.T) {
 			for _, path := range tc.offered {
 				offer.Files = append(offer.Files, File{Path: path})
 			}
-			files, pickles, err := choose(offer)
+			files, err := choose(offer)
 			if tc.refusal != "" {
 				require.ErrorContains(t, err, tc.refusal)
 				kind, _ := job.Classify(err)
@@ -50,8 +50,21 @@ func TestSafetensorsAreTakenBeforePicklesAndOneFileBeforeParts(t *testing.T) {
 				chosen = append(chosen, f.Path)
 			}
 			require.Equal(t, tc.want, chosen)
-			require.Equal(t, tc.pickles, pickles)
 		})
+	}
+}
+
+func TestARefusedPickleSaysWhereSafetensorsAre(t *testing.T) {
+	t.Parallel()
+	for source, parts := range map[string][]string{
+		SourceHub:    {"--revision refs/pr/NUMBER", "SFconvertbot", "docs/models.md"},
+		SourceFolder: {"docs/models.md"},
+	} {
+		_, err := choose(Offer{Source: source, Files: []File{{Path: configFile}, {Path: pickleFile}}})
+		for _, part := range parts {
+			require.ErrorContains(t, err, part)
+		}
+		require.Equal(t, source == SourceHub, strings.Contains(err.Error(), "refs/pr"), "only the Hub has pull requests")
 	}
 }
 

@@ -45,8 +45,6 @@ type Plan struct {
 	// Files are the files that are loaded, of Bytes in total.
 	Files []File
 	Bytes int64
-	// Pickles is true if the weights are converted to safetensors. Both forms need room at the same time.
-	Pickles bool
 	// Facts has no kind if only the weights can tell it.
 	Facts   Facts
 	License string
@@ -77,7 +75,7 @@ func (s *Store) Plan(ctx context.Context, source Source, o Options) (*Plan, erro
 	if err := CheckID(p.ID); err != nil {
 		return nil, err
 	}
-	if p.Files, p.Pickles, err = choose(offer); err != nil {
+	if p.Files, err = choose(offer); err != nil {
 		return nil, err
 	}
 	for _, f := range p.Files {
@@ -159,9 +157,6 @@ func (s *Store) survey(p *Plan) error {
 	}
 	p.Loaded = p.loaded(root)
 	p.Room = p.Bytes - p.Loaded
-	if p.Pickles {
-		p.Room += p.Bytes
-	}
 	if free, known := disk.Free(s.folder.Path()); known && free < p.Room {
 		return job.Permanent(sentence("This model needs %s and %s are free in the shared volume. Free some, or install a smaller one.", text.Bytes(p.Room), text.Bytes(free)))
 	}

@@ -1,6 +1,7 @@
 package clowder
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -20,9 +21,9 @@ import (
 // acts for one user. It is safe for concurrent use.
 type Client struct {
 	cfg     Config
-	allowed origins  // the configured URL comes first
-	fixed   bool     // a URL is configured; it overrides the host of a message
-	v1      *url.URL // Config.V1URL; nil: none is configured
+	allowed origins          // the configured URL comes first
+	fixed   bool             // a URL is configured; it overrides the host of a message
+	apart   map[int]*url.URL // Config.URLs, by version
 	log     *zap.Logger
 	cache   *cache.Cache // nil: none is configured
 	mounts  mount.Folders
@@ -42,15 +43,19 @@ func NewClient(cfg Config) (*Client, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	c := &Client{cfg: cfg.withDefaults(), fixed: cfg.URL != "", commit: (*cache.Cache).Commit}
+	c := &Client{cfg: cfg.withDefaults(), fixed: cfg.URL != "", apart: map[int]*url.URL{}, commit: (*cache.Cache).Commit}
 	c.log = c.cfg.Logger
 	local := false
-	if cfg.V1URL != "" {
-		origin, err := parseOrigin(cfg.V1URL)
-		if err != nil {
-			return nil, fmt.Errorf("the address of Clowder v1 %q %w", withoutUser(cfg.V1URL), err)
+	for version, raw := range cfg.URLs {
+		if raw == "" {
+			continue
 		}
-		c.v1, local = origin, isLoopback(origin)
+		origin, err := parseOrigin(raw)
+		if err != nil {
+			return nil, fmt.Errorf("the address of Clowder v%d %q %w", version, withoutUser(raw), err)
+		}
+		c.apart[version] = origin
+		local = local || isLoopback(origin)
 	}
 	for _, raw := range append([]string{cfg.URL}, cfg.AllowedHosts...) {
 		if raw == "" {
@@ -119,18 +124,22 @@ func (c *Client) Bearer(token job.Secret) *Session {
 // At returns a session for a message of Clowder v2 with this host. A configured URL overrides the host. Without one, the host must equal
 // one of AllowedHosts; otherwise the error is permanent and written for the user.
 func (c *Client) At(host string, key job.Secret) (*Session, error) {
-	base, err := c.address(2, host)
+	base, err := c.address(Number, host)
 	if err != nil {
 		return nil, err
 	}
 	return &Session{c: c, base: base, key: key}, nil
 }
 
+// Configured returns the address of the Clowder that sends messages of a version exactly as it is configured. It is empty where the hosts of
+// the messages decide.
+func (c *Client) Configured(version int) string { return cmp.Or(c.cfg.URLs[version], c.cfg.URL) }
+
 // address returns the address of the Clowder that sent a message of this version with this host. A configured address overrides the host.
 func (c *Client) address(version int, host string) (*url.URL, error) {
-	switch {
-	case version == 1 && c.v1 != nil:
-		return c.v1, nil
+	switch apart := c.apart[version]; {
+	case apart != nil:
+		return apart, nil
 	case c.fixed:
 		return c.allowed[0], nil
 	default:

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
@@ -137,7 +138,7 @@ func TestTransportErrors(t *testing.T) {
 		requireKind(t, err, job.KindRetryable, 0)
 		_, err = b.s.Upload(t.Context(), b.ds, "", text("a.txt", "", "abc"))
 		requireKind(t, err, job.KindUnknown, 0)
-		found, err := b.client.Check(t.Context())
+		found, err := b.client.Check(t.Context(), versions.Abouts())
 		require.Error(t, err)
 		require.Empty(t, found)
 	})

@@ -4,6 +4,8 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -17,9 +19,10 @@ type Config struct {
 	// URL is the address of Clowder as this process reaches it. It overrides the host of a message, which is often a name that only
 	// Clowder's own network can resolve. If it is empty, the host of the message is used if it is one of AllowedHosts.
 	URL string
-	// V1URL is the address of a Clowder v1 beside the Clowder v2 of URL. If it is empty, messages of v1 belong to URL or AllowedHosts, too.
-	V1URL string
-	// Version says which version of Clowder is at URL and AllowedHosts: 1 or 2. With 0 it can be either.
+	// URLs are the addresses of Clowders of other versions than the one at URL, by version. Messages of a version that is not here belong to
+	// URL or AllowedHosts. An empty address counts as none.
+	URLs map[int]string
+	// Version says which version of Clowder is at URL and AllowedHosts. With 0 it can be any.
 	Version int
 	// AllowedHosts are the addresses that a message may have as its host.
 	AllowedHosts []string
@@ -84,11 +87,8 @@ func setDefault[T comparable](value *T, fallback T) {
 // validate returns all errors of the configuration.
 func (c Config) validate() error {
 	var faults []error
-	if c.URL == "" && c.V1URL == "" && len(c.AllowedHosts) == 0 {
+	if c.URL == "" && len(c.AllowedHosts) == 0 && !slices.ContainsFunc(slices.Collect(maps.Values(c.URLs)), func(url string) bool { return url != "" }) {
 		faults = append(faults, errors.New("the address of Clowder is missing: set CLOWDER_URL"))
-	}
-	if c.Version < 0 || c.Version > 2 {
-		faults = append(faults, fmt.Errorf("the version of Clowder must be 0, 1 or 2, not %d", c.Version))
 	}
 	for name, n := range map[string]int64{
 		"call timeout": int64(c.CallTimeout), "idle timeout": int64(c.IdleTimeout), "answer timeout": int64(c.AnswerTimeout),

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
@@ -83,7 +84,7 @@ func runContract(t *testing.T, at site) {
 	require.NoError(t, err)
 
 	t.Run("knows the site, the user and the dataset", func(t *testing.T) {
-		found, err := client.Check(ctx)
+		found, err := client.Check(ctx, versions.Abouts())
 		require.NoError(t, err)
 		require.Regexp(t, `^Clowder 2\.\S+ at http`, found[0])
 		email, err := s.CheckKey(ctx)

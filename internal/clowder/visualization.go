@@ -15,6 +15,12 @@ const (
 	ComponentVega  = "vega-spec"              // a Vega-Lite specification with its data
 )
 
+// Preview is a picture or another small file that the page of a file shows, in a Clowder that has previews.
+type Preview struct {
+	ID   string `json:"id"`
+	Name string `json:"filename"`
+}
+
 // Visualization is one card of the Visualizations tab.
 type Visualization struct {
 	// ConfigID and DataIDs are set by Clowder. A card without data is left by a crash between two calls.

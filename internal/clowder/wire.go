@@ -15,6 +15,8 @@ import (
 
 // Dialect is what differs between the versions of Clowder in how calls are made. The zero value is Clowder v2.
 type Dialect struct {
+	// Version is the number of the version, by which its address is found in the configuration.
+	Version int
 	// Root is the path of the API below the address of Clowder.
 	Root []string
 	// Detail returns what the body of an error says to a user, empty for nothing.
@@ -27,9 +29,10 @@ type Dialect struct {
 // the cache with all sessions of its Client, and is safe for concurrent use. Its errors carry an outcome of package job.
 type Wire struct{ s *Session }
 
-// V1 returns the wire to the Clowder v1 that sent a message with this host. A configured address overrides the host; see At.
-func (c *Client) V1(host string, key job.Secret, d Dialect) (*Wire, error) {
-	base, err := c.address(1, host)
+// Wire returns the wire to the Clowder that sent a message of the dialect's version with this host. A configured address overrides the host;
+// see At.
+func (c *Client) Wire(host string, key job.Secret, d Dialect) (*Wire, error) {
+	base, err := c.address(d.Version, host)
 	if err != nil {
 		return nil, err
 	}

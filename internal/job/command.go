@@ -29,9 +29,12 @@ func (r *Record) Cancel(by string) error {
 	return nil
 }
 
-// Stop asks a running training, on behalf of by, to stop after its present step and keep its best model so far.
+// Stop asks a running training, on behalf of by, to stop after its present step and keep its best model so far, and a running script to end and
+// keep what it has saved. Jobs of other kinds have nothing to keep.
 func (r *Record) Stop(by string) error {
 	switch {
+	case r.Kind.Keeps() == "":
+		return r.refuse(fmt.Errorf("is a %s, which has nothing to keep before it ends: cancel it instead", r.Kind.Noun()))
 	case r.over():
 		return r.refuse(errOver)
 	case r.CancelledBy != "":

@@ -63,6 +63,27 @@ func TestWhatMayBeCommandedOfAJob(t *testing.T) {
 // with tries a command on a copy.
 func with(rec job.Record, command func(*job.Record) error) error { return command(&rec) }
 
+func TestAJobStopsEarlyIfItHasSomethingToKeep(t *testing.T) {
+	t.Parallel()
+	for kind, refused := range map[job.Work]string{
+		job.Train: "", job.Script: "",
+		job.Predict: "run ft-one is a prediction, which has nothing to keep before it ends: cancel it instead",
+		job.Runs:    "run ft-one is a request, which has nothing to keep before it ends: cancel it instead",
+	} {
+		rec := job.Record{Run: "ft-one", Kind: kind, State: job.Running}
+		err := rec.Stop("alice")
+		if refused == "" {
+			require.NoError(t, err, kind)
+			require.Equal(t, "alice", rec.StoppedBy, kind)
+			continue
+		}
+		require.EqualError(t, err, refused)
+		outcome, _ := job.Classify(err)
+		require.Equal(t, job.KindPermanent, outcome, kind)
+		require.Empty(t, rec.StoppedBy, "it goes on")
+	}
+}
+
 func TestTheFirstCommandIsTheOneThatIsNamed(t *testing.T) {
 	t.Parallel()
 	rec := in(job.Running, false)

@@ -138,7 +138,7 @@ func TestTheOwnerIsTheSameForAllJobsOfAUser(t *testing.T) {
 	two := jobtest.Record("ft-two", "h2")
 	require.NotEmpty(t, two.Owner)
 	require.Equal(t, two.Owner, one.Owner, "it stays when the key is erased")
-	other := job.New("ft-three", two.Request, "another key")
+	other := job.New("ft-three", job.Train, two.Request, "another key")
 	require.NotEqual(t, two.Owner, other.Owner)
 	require.NotContains(t, two.Owner, canary)
 }

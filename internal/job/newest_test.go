@@ -12,7 +12,7 @@ import (
 func TestTheNewestRecordsAreKept(t *testing.T) {
 	t.Parallel()
 	var n newest
-	rec := New("ft-1", Request{}, "key")
+	rec := New("ft-1", Train, Request{}, "key")
 	rec.Version = 2
 	n.keep(rec)
 	_, ok := n.newer("ft-1", 2)
@@ -26,7 +26,7 @@ func TestTheNewestRecordsAreKept(t *testing.T) {
 	kept, _ = n.newer("ft-1", 0)
 	require.EqualValues(t, 2, kept.Version, "an older version never replaces a newer one")
 	for i := range newestMost {
-		n.keep(New(fmt.Sprintf("ft-other-%d", i), Request{}, ""))
+		n.keep(New(fmt.Sprintf("ft-other-%d", i), Train, Request{}, ""))
 	}
 	require.LessOrEqual(t, len(n.byRun), newestMost)
 	rec.Version, rec.State = 3, Done
@@ -48,7 +48,7 @@ func TestAChangeBeginsFromWhatAnotherProcessWrote(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir() + "/jobs.db"
 	ours, theirs := opened(t, path), opened(t, path)
-	rec, _, err := ours.Accept(t.Context(), New("ft-1", Request{}, "key"))
+	rec, _, err := ours.Accept(t.Context(), New("ft-1", Train, Request{}, "key"))
 	require.NoError(t, err)
 	_, err = theirs.Change(t.Context(), "ft-1", func(r *Record) error { r.CancelledBy = "bob"; return nil })
 	require.NoError(t, err)
@@ -87,7 +87,7 @@ func TestRecentChangesAreThoseOfAllProcesses(t *testing.T) {
 	var last Record
 	for i := range 4 {
 		var err error
-		last, _, err = ours.Accept(t.Context(), New(fmt.Sprintf("ft-%d", i), Request{}, "key"))
+		last, _, err = ours.Accept(t.Context(), New(fmt.Sprintf("ft-%d", i), Train, Request{}, "key"))
 		require.NoError(t, err)
 	}
 	cancel := func(r *Record) error { r.CancelledBy = "bob"; return nil }
@@ -107,7 +107,7 @@ func TestWhatThisProcessWroteIsNotReadAgain(t *testing.T) {
 	s := opened(t, t.TempDir()+"/jobs.db")
 	before := time.Now().Add(-time.Second)
 	for _, run := range []string{"ft-known", "ft-unknown"} {
-		_, _, err := s.Accept(t.Context(), New(run, Request{}, "key"))
+		_, _, err := s.Accept(t.Context(), New(run, Train, Request{}, "key"))
 		require.NoError(t, err)
 	}
 	// Damage shows what is read from the file.

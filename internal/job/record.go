@@ -13,7 +13,9 @@ import (
 // copy and may use the methods below; they are the only ways in which a state moves.
 type Record struct {
 	// Run is the job's one name: record, run folder, Ray submission id (with the attempt) and label.
-	Run     string  `json:"run"`
+	Run string `json:"run"`
+	// Kind says what the job does. Records of older versions have none; the store adds it when it reads them.
+	Kind    Work    `json:"kind,omitempty"`
 	Request Request `json:"request"`
 	// SecretKey is the user's Clowder key. It is stored beside the record, never in its JSON, and erased at the end.
 	SecretKey Secret `json:"-"`
@@ -77,8 +79,8 @@ type Ending struct {
 }
 
 // New returns the record of a request that was just received; run is its name.
-func New(run string, request Request, key Secret) Record {
-	return Record{Run: run, Request: request, SecretKey: key, Owner: ownerOf(key), State: Accepted, Attempt: 1}
+func New(run string, kind Work, request Request, key Secret) Record {
+	return Record{Run: run, Kind: kind, Request: request, SecretKey: key, Owner: ownerOf(key), State: Accepted, Attempt: 1}
 }
 
 // ownerOf is the same for all jobs of a user, since Clowder sends the same key with each of them, and does not tell the key.

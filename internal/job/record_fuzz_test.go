@@ -19,7 +19,7 @@ func (r row) Scan(dest ...any) error {
 
 // FuzzRecord reads what may lie in the file of a store. Whatever can be read can be ended and written, and reads the same again.
 func FuzzRecord(f *testing.F) {
-	rec := New("ft-one", Request{Key: "k", Kind: Dataset, Parameters: map[string]any{"epochs": 3.0}, Received: time.Unix(1, 0).UTC()}, "key")
+	rec := New("ft-one", Train, Request{Key: "k", Kind: Dataset, Parameters: map[string]any{"epochs": 3.0}, Received: time.Unix(1, 0).UTC()}, "key")
 	rec.Handle, rec.Settings = &Handle{ID: "x"}, NewSettings(map[string]any{"a": []any{nil, true}})
 	doc, err := json.Marshal(rec)
 	require.NoError(f, err)

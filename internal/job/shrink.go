@@ -56,7 +56,7 @@ var shrinkRecord = fmt.Sprintf(`UPDATE jobs SET version = version + 1, updated =
 		value("request", "retry_count"), text("request", "reply_to"), text("request", "correlation_id"), text("request", "body_hash"),
 		text("request", "received"),
 	}, ", ") + ")",
-	text("owner"), value("attempt"), value("restarts"), value("handle"), value("stale"), value("model"), value("ledger"),
+	text("kind"), text("owner"), value("attempt"), value("restarts"), value("handle"), value("stale"), value("model"), value("ledger"),
 	text("began"), text("trained"), value("greeted"), text("cancelled_by"), text("stopped_by"), text("target"), text("created"),
 	`'ending', CASE WHEN doc -> '$.ending' IS NOT NULL THEN json_object(` + strings.Join([]string{
 		text("ending", "state"), text("ending", "text"), value("ending", "bad_input"),

@@ -282,6 +282,9 @@ func (s *SQLite) scan(row interface{ Scan(dest ...any) error }) (rec Record, err
 	if rec.SecretKey, err = s.keys.open(run, key); err != nil {
 		return Record{Run: run}, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
+	if rec.Kind == "" { // from the time before it was noted
+		rec.Kind = earlierKind(rec.Request)
+	}
 	if rec.Owner == "" { // from the time before it was noted
 		rec.Owner = ownerOf(rec.SecretKey)
 	}

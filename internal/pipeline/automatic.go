@@ -90,7 +90,7 @@ func (in *Intake) note(ctx context.Context, req job.Request, key job.Secret, red
 	if !errors.Is(err, job.ErrNotFound) {
 		return known, entryKnown, err
 	}
-	rec := job.New(run, req, key)
+	rec := job.New(run, in.extractor.Kind, req, key)
 	rec.NotBefore = time.Now().Add(p.cfg.AutomaticAfter).UTC()
 	beside, err := p.store.List(ctx, job.Query{Dataset: req.DatasetID, Active: !redelivered})
 	if err != nil {

@@ -24,7 +24,7 @@ const quietPeriod = 5 * time.Minute
 func automatic(c *Config) {
 	c.AutomaticAfter = quietPeriod
 	predict := c.Extractors[2]
-	c.Extractors = append(c.Extractors, platform.Extractor{Kind: platform.Predict, Info: predict.Info.ForNewFiles(), Queue: form.NewFiles, Automatic: true})
+	c.Extractors = append(c.Extractors, platform.Extractor{Kind: job.Predict, Info: predict.Info.ForNewFiles(), Queue: form.NewFiles, Automatic: true})
 }
 
 // added is the announcement of one file of a user.

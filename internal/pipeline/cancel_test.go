@@ -261,7 +261,7 @@ func TestATrainingThatIsStoppedKeepsWhatItHas(t *testing.T) {
 		h.look = func(n int) rayjob.Verdict {
 			if n == 4 {
 				for _, by := range []string{"alice", "bob"} {
-					_, err := b.store.Change(t.Context(), run, func(r *job.Record) error { return b.cfg.Extractors.Stop(r, by) })
+					_, err := b.store.Change(t.Context(), run, func(r *job.Record) error { return r.Stop(by) })
 					require.NoError(t, err)
 				}
 			}

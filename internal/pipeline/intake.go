@@ -62,7 +62,7 @@ const (
 // jobs, because they may cancel them.
 func (in *Intake) Free() int {
 	p := in.pipeline
-	if in.extractor.Kind == platform.Runs {
+	if in.extractor.Kind == job.Runs {
 		return requestsAtOnce
 	}
 	if p.closed.Load() {
@@ -106,7 +106,7 @@ func (in *Intake) Handle(ctx context.Context, d *queue.Delivery) error {
 	if err != nil {
 		return err
 	}
-	rec := job.New(run, req, key)
+	rec := job.New(run, in.extractor.Kind, req, key)
 	if err := in.tooMany(ctx, rec); err != nil {
 		return in.reject(ctx, d, req, err, true)
 	}
@@ -155,7 +155,7 @@ func (in *Intake) decode(ctx context.Context, d *queue.Delivery) (job.Request, j
 	req, key, err := message.Decode(d.Body, message.Properties{
 		ReplyTo: d.ReplyTo, CorrelationID: d.CorrelationID, APIVersion: in.version, Received: d.Received,
 	})
-	in.pipeline.replies.Complete(&req)
+	in.pipeline.replies.Complete(&req, in.pipeline.platform.Abilities(req))
 	req.Extractor = in.extractor.Info.Name
 	req.Parameters = in.extractor.Info.Keep(req.Parameters)
 	return req, key, err

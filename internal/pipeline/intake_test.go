@@ -99,8 +99,8 @@ func shared(t *testing.T) (b *bench, in *Intake, release func(attempts ...string
 // bring takes a job of a user as the intake does.
 func (b *bench) bring(t *testing.T, in *Intake, user, run string) {
 	t.Helper()
-	rec := job.New(run, jobtest.Record(run, "h1").Request, job.Secret("key of "+user))
-	rec.Request.Extractor = in.extractor.Info.Name
+	rec := job.New(run, job.Train, jobtest.Record(run, "h1").Request, job.Secret("key of "+user))
+	rec.Kind, rec.Request.Extractor = in.extractor.Kind, in.extractor.Info.Name
 	in.token(&rec)
 	rec, _, err := b.store.Accept(t.Context(), rec)
 	require.NoError(t, err)
@@ -201,7 +201,7 @@ func TestTooManyWaitingJobsOfAUserAreRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	train, manage := NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2), NewIntake(b.Pipeline, b.cfg.Extractors[4], nil, 2)
-	alice, bob := jobtest.Record(run, "h1"), job.New("ft-bob", job.Request{}, "key of bob")
+	alice, bob := jobtest.Record(run, "h1"), job.New("ft-bob", job.Train, job.Request{}, "key of bob")
 	for i := range maxWaiting + 3 {
 		require.NoError(t, train.tooMany(t.Context(), alice))
 		train.active.Add(strconv.Itoa(i), alice.Owner)

@@ -20,7 +20,7 @@ func (p *Pipeline) Cancel(ctx context.Context, run, by string) error {
 
 // Stop asks a training, on behalf of by, to stop after its present step and to keep its best model; its errors are those of Cancel.
 func (p *Pipeline) Stop(ctx context.Context, run, by string) error {
-	_, err := p.command(ctx, run, func(r *job.Record) error { return p.cfg.Extractors.Stop(r, by) })
+	_, err := p.command(ctx, run, func(r *job.Record) error { return r.Stop(by) })
 	return err
 }
 

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/job/jobtest"
 )
 
 func TestTheRecordOfARestingJobIsKeptUntilItChangesOrIsOld(t *testing.T) {
@@ -59,12 +61,33 @@ func TestTheRecordOfARestingJobIsKeptUntilItChangesOrIsOld(t *testing.T) {
 	}
 }
 
+func TestTheFirstStatusDependsOnWhatClowderCanDo(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		version    int
+		waits, how bool
+	}{
+		"a Clowder that confirms statuses":            {2, true, false},
+		"a Clowder whose button reaches only a queue": {1, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			rec := jobtest.Record("ft-one", "h1")
+			rec.Request.APIVersion = tc.version
+			b.sendStart(t.Context(), rec, false)
+			require.Equal(t, tc.waits, b.starts.confirm("ft-one", time.Now()), "the next change of the record takes the news")
+			require.Equal(t, tc.how, strings.Contains(b.reporter.LastText("ft-one"), ". To stop the job, submit the dataset to ncsa.ray.runs"))
+		})
+	}
+}
+
 func TestTheFirstStatusIsNotedLaterAtMost(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.accept(t, "ft-one", nil)
 	now := time.Now()
-	require.False(t, b.starts.confirm("ft-one", now), "of Clowder v1 it is written at once")
+	require.False(t, b.starts.confirm("ft-one", now), "it is written at once where Clowder cannot confirm it")
 	b.starts.expect("ft-one")
 	require.True(t, b.starts.confirmed("ft-one").IsZero())
 	require.True(t, b.starts.confirm("ft-one", now))

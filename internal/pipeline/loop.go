@@ -11,7 +11,6 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline/schedule"
-	"github.com/ncsa/clowder-ray/internal/platform"
 )
 
 // rescan is how soon a change by another process, such as a cancellation on the command line, is seen.
@@ -188,7 +187,7 @@ func (p *Pipeline) due(rec job.Record) stage {
 		return stage{run: p.cancel, tries: 1}
 	}
 	stages := p.stages
-	if p.cfg.Extractors.Of(rec.Request).Kind == platform.Runs {
+	if rec.Kind == job.Runs {
 		stages = p.requests
 	}
 	for _, st := range stages {

@@ -20,7 +20,10 @@ import (
 	"go.uber.org/goleak"
 	"go.uber.org/zap/zaptest"
 
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/ability"
 	"github.com/ncsa/clowder-ray/internal/clowder/message"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
@@ -222,8 +225,8 @@ type fakePlatform struct {
 	readable string
 	// files are staged besides train.csv.
 	files map[string]string
-	// address is that of the Clowder of all jobs, or empty for none.
-	address string
+	// address is that of the Clowder of all jobs, or empty for none, and configured the setting with it.
+	address, configured string
 	// newsOf are the automatic runs that asked for their files; noNews, where set, is why they have none.
 	newsOf []string
 	noNews string
@@ -265,6 +268,12 @@ func (f *fakePlatform) News(_ context.Context, rec job.Record, _ disk.Folder) ([
 }
 
 func (f *fakePlatform) Address(job.Record) (string, error) { return f.address, nil }
+
+func (f *fakePlatform) Abilities(req job.Request) ability.Set { return versions.Of(req.APIVersion).Set }
+
+func (f *fakePlatform) Origin(req job.Request) (configured, named string) {
+	return f.configured, clowder.Address(req.Host)
+}
 
 func (f *fakePlatform) User(context.Context, job.Record) (string, error) {
 	return "alice@example.org", nil

@@ -18,7 +18,7 @@ import (
 // chooseModel finds the registered model that a prediction is to be made with, by what the user wrote into the form. A model
 // file of the dataset wins over a name, and a training needs none; then there is nothing to remember.
 func (p *Pipeline) chooseModel(ctx context.Context, rec job.Record, e platform.Extractor, settings job.Settings) (json.RawMessage, error) {
-	if e.Kind != platform.Predict || settings.ModelFile != "" {
+	if e.Kind != job.Predict || settings.ModelFile != "" {
 		return nil, nil
 	}
 	of, err := p.dataset(rec)
@@ -37,10 +37,10 @@ func (p *Pipeline) chooseModel(ctx context.Context, rec job.Record, e platform.E
 
 // specModels adds to spec the model to predict with, or the champion to measure a new model against.
 func (p *Pipeline) specModels(spec *Spec, rec job.Record) error {
-	if spec.Kind == platform.Script {
+	if spec.Kind == job.Script {
 		return nil
 	}
-	if spec.Kind == platform.Predict {
+	if spec.Kind == job.Predict {
 		v, err := modelOf(rec)
 		if err == nil && v != nil {
 			spec.Model, err = p.specModel(rec.Run, *v)

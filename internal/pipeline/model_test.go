@@ -13,7 +13,6 @@ import (
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
-	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/registry"
 )
 
@@ -21,7 +20,7 @@ import (
 func (b *bench) acceptPrediction(t *testing.T, parameters map[string]any) job.Record {
 	t.Helper()
 	rec := jobtest.Record(run, "h1")
-	rec.Request.Parameters, rec.Request.Extractor = parameters, "ncsa.ray.predict"
+	rec.Kind, rec.Request.Parameters, rec.Request.Extractor = job.Predict, parameters, "ncsa.ray.predict"
 	rec, _, err := b.store.Accept(t.Context(), rec)
 	require.NoError(t, err)
 	return rec
@@ -90,7 +89,7 @@ func TestAPredictionUsesTheModelThatIsMeant(t *testing.T) {
 					return
 				}
 				spec := b.spec(t)
-				require.Equal(t, platform.Predict, spec.Kind)
+				require.Equal(t, job.Predict, spec.Kind)
 				require.Equal(t, tc.want, spec.Model)
 				require.Nil(t, spec.Champion)
 			})
@@ -121,7 +120,7 @@ func TestATrainingIsMeasuredAgainstTheChampionOfItsName(t *testing.T) {
 				require.NoError(t, err)
 				b.runUntilOver(t)
 				spec := b.spec(t)
-				require.Equal(t, platform.Train, spec.Kind)
+				require.Equal(t, job.Train, spec.Kind)
 				require.Nil(t, spec.Model)
 				if tc.want == "" {
 					require.Nil(t, spec.Champion)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/registry"
@@ -13,28 +12,28 @@ import (
 // runName returns the name of the run of a request that came through a queue. The name depends on the Clowder, because two Clowders may
 // use the same job id. A request that an earlier version accepted under a name without the Clowder keeps that name.
 func (p *Pipeline) runName(ctx context.Context, queue string, req job.Request) (string, error) {
-	address, instance := clowder.Address(req.Host), p.cfg.Instance
-	if req.APIVersion == 1 {
-		instance = p.cfg.Instance1
-	}
-	if instance != "" || address == "" { // there is one Clowder of this version only, and the name has always told it
-		return rayjob.RunName(instance, queue, req.Key), nil
+	configured, address := p.platform.Origin(req)
+	if configured != "" || address == "" { // no message names another Clowder, and the name has always told this one
+		return rayjob.RunName(configured, queue, req.Key), nil
 	}
 	before := rayjob.RunName("", queue, req.Key)
 	rec, err := p.store.Get(ctx, before)
-	switch {
-	case err == nil && clowder.Address(rec.Request.Host) == address:
-		return before, nil
-	case err != nil && !errors.Is(err, job.ErrNotFound):
-		return "", err
-	default:
+	if errors.Is(err, job.ErrNotFound) {
 		return rayjob.RunName(address, queue, req.Key), nil
 	}
+	if err != nil {
+		return "", err
+	}
+	if _, earlier := p.platform.Origin(rec.Request); earlier != address {
+		return rayjob.RunName(address, queue, req.Key), nil
+	}
+	return before, nil
 }
 
 // RunOf returns the name that the run of a job of Clowder will have, which is sent to this queue.
 func (p *Pipeline) RunOf(queue, jobID string) string {
-	return rayjob.RunName(p.cfg.Instance, queue, jobID)
+	configured, _ := p.platform.Origin(job.Request{})
+	return rayjob.RunName(configured, queue, jobID)
 }
 
 // LastStatus returns the newest sentence that the user of a run was told, empty if this process has told none.

@@ -38,7 +38,7 @@ func TestJobsOfTwoClowdersWithTheSameIDAreTwoRuns(t *testing.T) {
 		for range 2 { // the broker may deliver it again
 			name, err := b.runName(t.Context(), trains, from(host))
 			require.NoError(t, err)
-			rec, created, err := b.store.Accept(t.Context(), job.New(name, from(host), "key"))
+			rec, created, err := b.store.Accept(t.Context(), job.New(name, job.Train, from(host), "key"))
 			require.NoError(t, err, "nobody's request is refused because of somebody else's")
 			require.Equal(t, !names[name], created)
 			require.Equal(t, host, rec.Request.Host)
@@ -55,7 +55,7 @@ func TestAJobThatTheVersionBeforeTookInIsFoundAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	before := rayjob.RunName("", trains, from(hostA).Key)
-	_, _, err := b.store.Accept(t.Context(), job.New(before, from(hostA), "key"))
+	_, _, err := b.store.Accept(t.Context(), job.New(before, job.Train, from(hostA), "key"))
 	require.NoError(t, err)
 	for host, want := range map[string]string{
 		hostA:                        before,
@@ -73,7 +73,8 @@ func TestAJobThatTheVersionBeforeTookInIsFoundAgain(t *testing.T) {
 
 func TestWithOneClowderTheNameOfARunStaysWhatItWas(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(c *Config) { c.Instance = "http://Backend:8000/" })
+	b := setup(t)
+	b.platform.configured = "http://Backend:8000/"
 	name, err := b.runName(t.Context(), trains, from(hostA))
 	require.NoError(t, err)
 	require.Equal(t, rayjob.RunName("http://Backend:8000/", trains, from(hostA).Key), name)
@@ -108,7 +109,7 @@ func TestAModelBelongsToTheClowderOfItsJob(t *testing.T) {
 		again := setupOn(t, b.dir, b.store)
 		again.platform.address, again.platform.readable = hostB, strings.Repeat("d", 24)+strings.Repeat("e", 24)
 		rec := jobtest.Record(request, "h2")
-		rec.Request.Extractor, rec.Request.Parameters = "ncsa.ray.predict", map[string]any{"model": v.Ref()}
+		rec.Kind, rec.Request.Extractor, rec.Request.Parameters = job.Predict, "ncsa.ray.predict", map[string]any{"model": v.Ref()}
 		_, _, err = again.store.Accept(t.Context(), rec)
 		require.NoError(t, err)
 		again.runUntilOver(t)

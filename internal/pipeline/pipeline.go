@@ -32,10 +32,6 @@ var ErrStopping = errors.New("the service is stopping")
 
 // Config is what an operator decides about the life of a job.
 type Config struct {
-	// Instance goes into the name of a run beside the queue, so that two services never share one.
-	Instance string
-	// Instance1 is the same for jobs of Clowder v1.
-	Instance1 string
 	// Extractors are what Clowder can submit to, the one that trains first.
 	Extractors platform.Extractors
 	// Volume is where the runs, the cache and the models lie.

@@ -8,7 +8,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
@@ -46,9 +45,9 @@ const recoverWithin = 24 * time.Hour
 // SubmittedJobs shows what users have submitted to Clowder.
 type SubmittedJobs interface {
 	// Recent lists the newest jobs that the user of rec has submitted to an extractor.
-	Recent(ctx context.Context, rec job.Record, e platform.Extractor) ([]clowder.Job, error)
-	// Submission writes the message of a lost job again, with the key of rec, which belongs to the same user.
-	Submission(ctx context.Context, rec job.Record, j clowder.Job) ([]byte, error)
+	Recent(ctx context.Context, rec job.Record, e platform.Extractor) ([]platform.Submitted, error)
+	// Submission writes the message of a lost job about a dataset again, with the key of rec, which belongs to the same user.
+	Submission(ctx context.Context, rec job.Record, lost platform.Submitted) ([]byte, error)
 }
 
 // NewRecovery returns the recovery of p, which scans at the given interval; publisher publishes the messages again.
@@ -101,7 +100,7 @@ func (r *Recovery) look(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-// users returns one record of each user whose key is known.
+// users returns one record of each user whose key is known, and whose Clowder shows jobs.
 func (r *Recovery) users(ctx context.Context) ([]job.Record, error) {
 	recs, err := r.pipeline.store.List(ctx, job.Query{WithKey: true})
 	if err != nil {
@@ -115,7 +114,7 @@ func (r *Recovery) users(ctx context.Context) ([]job.Record, error) {
 	var out []job.Record
 	for _, rec := range recs {
 		u := user{rec.Request.Host, rec.SecretKey}
-		if rec.Request.APIVersion != 1 && !known[u] {
+		if !known[u] && r.pipeline.platform.Abilities(rec.Request).ShowsJobs {
 			known[u] = true
 			out = append(out, rec)
 		}
@@ -131,9 +130,9 @@ func (r *Recovery) scan(ctx context.Context, e platform.Extractor, user job.Reco
 	}
 	newer := map[string]bool{}
 	for _, j := range jobs { // newest first
-		superseded := newer[j.Resource.ID]
-		newer[j.Resource.ID] = true
-		if j.Status != clowder.Created || time.Since(j.Submitted()) < r.every {
+		superseded := newer[j.Resource]
+		newer[j.Resource] = true
+		if !j.Waiting || time.Since(j.At) < r.every {
 			continue
 		}
 		run, err := r.pipeline.runName(ctx, e.Queue, job.Request{Key: j.ID, Host: user.Request.Host})
@@ -160,13 +159,13 @@ type lost struct {
 	run       string
 	extractor platform.Extractor
 	user      job.Record
-	job       clowder.Job
+	job       platform.Submitted
 }
 
 // recoverJob submits a lost job again. If it is too late for that, its user gets an error status.
 func (r *Recovery) recoverJob(ctx context.Context, l lost, superseded bool) error {
 	e, j := l.extractor, l.job
-	r.log.Warn("the message of a job never arrived", zap.String("job_id", j.ID), zap.String("queue", e.Queue), zap.Time("submitted", j.Submitted()))
+	r.log.Warn("the message of a job never arrived", zap.String("job_id", j.ID), zap.String("queue", e.Queue), zap.Time("submitted", j.At))
 	const reason = "The message broker lost this request before it arrived here"
 	switch {
 	case e.Automatic:
@@ -175,7 +174,7 @@ func (r *Recovery) recoverJob(ctx context.Context, l lost, superseded bool) erro
 	case superseded:
 		r.notify(l, message.StatusSkip, reason+"; a later request replaced it")
 		return nil
-	case time.Since(j.Submitted()) > recoverWithin || j.Resource.Collection != "datasets" || e.Kind == platform.Runs:
+	case time.Since(j.At) > recoverWithin || !j.OfDataset || e.Kind == job.Runs:
 		r.notify(l, message.StatusError, reason+": submit it again")
 		return nil
 	}
@@ -193,7 +192,7 @@ func (r *Recovery) notify(l lost, kind message.StatusKind, text string) {
 	}
 	r.notified[l.run] = time.Now()
 	req := job.Request{
-		JobID: l.job.ID, APIVersion: l.user.Request.APIVersion, Extractor: l.extractor.Info.Name, ResourceID: l.job.Resource.ID,
+		JobID: l.job.ID, APIVersion: l.user.Request.APIVersion, Extractor: l.extractor.Info.Name, ResourceID: l.job.Resource,
 		ReplyTo: l.user.Request.ReplyTo,
 	}
 	r.pipeline.reporter.Enqueue(lostRun+l.run, req, message.Status{Kind: kind, Text: text, At: time.Now()})

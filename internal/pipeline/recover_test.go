@@ -57,7 +57,7 @@ func newLostAndFound(t *testing.T) *recoveryFixture {
 func (f *recoveryFixture) knows(t *testing.T, user string) {
 	t.Helper()
 	id := f.server.AddJob(user, f.dataset, "ncsa.ray.finetune")
-	rec := job.New(rayjob.RunName(f.cfg.Instance, "ncsa.ray.finetune", id), job.Request{
+	rec := job.New(rayjob.RunName(f.platform.configured, "ncsa.ray.finetune", id), job.Train, job.Request{
 		Key: id, JobID: id, APIVersion: 2, Host: "http://backend:8000", DatasetID: f.dataset, ReplyTo: "clowder.abc", BodyHash: id,
 	}, job.Secret(f.server.Key(user)))
 	_, _, err := f.store.Accept(t.Context(), rec)
@@ -89,6 +89,20 @@ func TestALostJobIsWrittenAnew(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{lost, "http://backend:8000", "Films"}, []string{req.JobID, req.Host, req.Name})
 	require.Equal(t, l.server.Key(alice), key.Reveal())
+}
+
+func TestNobodyIsAskedForTheJobsOfAClowderThatShowsNone(t *testing.T) {
+	t.Parallel()
+	l := newLostAndFound(t)
+	l.server.AddJob(alice, l.server.AddDataset(alice, "Films"), "ncsa.ray.predict")
+	rec := job.New(run, job.Train, job.Request{Key: "k", JobID: "k", APIVersion: 1, Host: "http://backend:8000", BodyHash: "h"}, job.Secret(l.server.Key(alice)))
+	_, _, err := l.store.Accept(t.Context(), rec)
+	require.NoError(t, err)
+	users, err := l.users(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, users)
+	require.NoError(t, l.look(t.Context()))
+	require.Empty(t, l.sent)
 }
 
 func TestALostJobThatIsNotBegunIsTold(t *testing.T) {

@@ -135,7 +135,7 @@ func TestWhoBecomesTheChampion(t *testing.T) {
 
 func TestTheNameOfAVersion(t *testing.T) {
 	t.Parallel()
-	rec := job.New(run, job.Request{Name: "Film reviews"}, "")
+	rec := job.New(run, job.Train, job.Request{Name: "Film reviews"}, "")
 	require.Equal(t, "Film reviews", newVersion(rec, &results.Result{}).Name)
 	require.Equal(t, "stars", newVersion(rec, &results.Result{Settings: []results.Setting{{Name: "register_as", Value: "stars"}}}).Name)
 }

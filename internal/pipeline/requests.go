@@ -11,7 +11,6 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline/listing"
-	"github.com/ncsa/clowder-ray/internal/platform"
 )
 
 // The actions of the form of the extractor that manages runs.
@@ -128,7 +127,7 @@ func (p *Pipeline) stopRun(ctx context.Context, rec, target job.Record) (change,
 		}
 	}
 	promise := " will stop after this step and keep its best model; see that run for the result"
-	if p.cfg.Extractors.Of(target.Request).Kind == platform.Script {
+	if target.Kind == job.Script {
 		promise = " is asked to stop and keeps everything that it has saved; see that run for the result"
 	}
 	return answered("Run " + target.Run + promise), nil
@@ -165,7 +164,7 @@ func (p *Pipeline) apply(action string, rec job.Record, by string, r *job.Record
 	case actionCancel:
 		return r.Cancel(by)
 	case actionStop:
-		return p.cfg.Extractors.Stop(r, by)
+		return r.Stop(by)
 	default:
 		r.SecretKey = rec.SecretKey
 		r.Request.JobID, r.Request.ReplyTo, r.Request.CorrelationID = rec.Request.JobID, rec.Request.ReplyTo, rec.Request.CorrelationID
@@ -197,7 +196,7 @@ func (p *Pipeline) runsBeside(ctx context.Context, rec job.Record) ([]job.Record
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(r job.Record) bool {
-		return r.Request.Host != rec.Request.Host || p.cfg.Extractors.Of(r.Request).Kind == platform.Runs
+		return r.Request.Host != rec.Request.Host || r.Kind == job.Runs
 	})
 	slices.Reverse(all)
 	return all, nil
@@ -208,7 +207,7 @@ func (p *Pipeline) runsBeside(ctx context.Context, rec job.Record) ([]job.Record
 func (p *Pipeline) pick(ctx context.Context, rec job.Record, runs []job.Record, action, wanted string) (job.Record, error) {
 	var unfit, denied error
 	for _, r := range runs {
-		if !isNamed(r, wanted) || wanted == "" && action == actionStop && p.cfg.Extractors.Of(r.Request).Kind.Keeps() == "" {
+		if !isNamed(r, wanted) || wanted == "" && action == actionStop && r.Kind.Keeps() == "" {
 			continue
 		}
 		fitting := r

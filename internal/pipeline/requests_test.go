@@ -21,7 +21,7 @@ const request = "ft-request"
 func (b *bench) ask(t *testing.T, parameters map[string]any) {
 	t.Helper()
 	rec := jobtest.Record(request, "h2")
-	rec.Request.JobID, rec.Request.Extractor, rec.Request.Parameters = strings.Repeat("b", 24), "ncsa.ray.runs", parameters
+	rec.Request.JobID, rec.Kind, rec.Request.Extractor, rec.Request.Parameters = strings.Repeat("b", 24), job.Runs, "ncsa.ray.runs", parameters
 	_, _, err := b.store.Accept(t.Context(), rec)
 	require.NoError(t, err)
 }
@@ -148,7 +148,7 @@ func TestARequestThatIsBegunAgain(t *testing.T) {
 func (b *bench) finishedPrediction(t *testing.T) {
 	t.Helper()
 	rec := jobtest.Record("ft-answers", "h4")
-	rec.Request.Extractor, rec.State = "ncsa.ray.predict", job.Done
+	rec.Kind, rec.Request.Extractor, rec.State = job.Predict, "ncsa.ray.predict", job.Done
 	_, _, err := b.store.Accept(t.Context(), rec)
 	require.NoError(t, err)
 }

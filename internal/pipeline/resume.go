@@ -20,7 +20,7 @@ func (p *Pipeline) resume(ctx context.Context) error {
 	var queued []newcomer
 	err := p.store.Each(ctx, job.Query{Active: true}, func(rec job.Record) error {
 		found++
-		p.replies.Complete(&rec.Request)
+		p.replies.Complete(&rec.Request, p.platform.Abilities(rec.Request))
 		p.activeOf(rec).Add(rec.Run, rec.Owner)
 		due := p.clock.here(rec.NotBefore)
 		switch {

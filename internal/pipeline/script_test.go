@@ -33,7 +33,7 @@ func preparer(dir string, policy script.Policy) *script.Preparer {
 func (b *bench) acceptScript(t *testing.T, parameters map[string]any) {
 	t.Helper()
 	rec := jobtest.Record(run, "h1")
-	rec.Request.Extractor, rec.Request.Parameters = "ncsa.ray.script", parameters
+	rec.Kind, rec.Request.Extractor, rec.Request.Parameters = job.Script, "ncsa.ray.script", parameters
 	_, _, err := b.store.Accept(t.Context(), rec)
 	require.NoError(t, err)
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
-	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
@@ -79,7 +78,7 @@ func (p *Pipeline) settle(ctx context.Context, rec job.Record, st stage, apply c
 // the volume, tells it again after a kill. The result of a training does not wait, because its model is registered next, which a cancellation
 // must not overtake.
 func (p *Pipeline) mayObserveAgain(rec job.Record) bool {
-	return p.cfg.Extractors.Of(rec.Request).Kind != platform.Train || rec.Settings.Values["dry_run"] == true
+	return rec.Kind != job.Train || rec.Settings.Values["dry_run"] == true
 }
 
 // failed decides that the job has failed. One that was cancelled meanwhile stays so: its end is decided in the next step.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline/admission"
-	"github.com/ncsa/clowder-ray/internal/platform"
 )
 
 const (
@@ -88,11 +87,11 @@ const maxWaiting = 1000
 
 // activeOf is the list of active jobs or requests that counts a job.
 func (p *Pipeline) activeOf(rec job.Record) *admission.Active {
-	return p.activeOfKind(p.cfg.Extractors.Of(rec.Request).Kind)
+	return p.activeOfKind(rec.Kind)
 }
 
-func (p *Pipeline) activeOfKind(kind platform.Kind) *admission.Active {
-	if kind == platform.Runs {
+func (p *Pipeline) activeOfKind(kind job.Work) *admission.Active {
+	if kind == job.Runs {
 		return p.activeRequests
 	}
 	return p.activeJobs

@@ -22,7 +22,7 @@ import (
 func (b *bench) acceptFrom(t *testing.T, user, run string) {
 	t.Helper()
 	<-time.After(time.Second)
-	_, _, err := b.store.Accept(t.Context(), job.New(run, jobtest.Record(run, "h1").Request, job.Secret("key of "+user)))
+	_, _, err := b.store.Accept(t.Context(), job.New(run, job.Train, jobtest.Record(run, "h1").Request, job.Secret("key of "+user)))
 	require.NoError(t, err)
 }
 

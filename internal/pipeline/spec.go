@@ -19,11 +19,11 @@ const specSchema = 2
 
 // Spec is spec.json: what an attempt is to do. trainer/schema/spec.schema.json describes it.
 type Spec struct {
-	Schema  int           `json:"schema"`
-	Kind    platform.Kind `json:"kind"`
-	Run     string        `json:"run"`
-	Attempt int           `json:"attempt"`
-	Dataset SpecDataset   `json:"dataset"`
+	Schema  int         `json:"schema"`
+	Kind    job.Work    `json:"kind"`
+	Run     string      `json:"run"`
+	Attempt int         `json:"attempt"`
+	Dataset SpecDataset `json:"dataset"`
 	// Parameters are what the user chose in the form, Defaults all that the form has where nobody chose. The trainer brings
 	// them together with the settings that it finds in the files of the dataset.
 	Parameters map[string]any `json:"parameters"`
@@ -74,8 +74,8 @@ func (p *Pipeline) settings(rec job.Record, e platform.Extractor) (job.Settings,
 	return job.NewSettings(values), nil
 }
 
-func emptyDataset(kind platform.Kind) string {
-	if kind == platform.Script {
+func emptyDataset(kind job.Work) string {
+	if kind == job.Script {
 		return "the dataset is empty: add the script and its data, then submit again"
 	}
 	return "the dataset is empty: add a CSV, TSV or JSONL file, or images in a folder for each label, then submit again"
@@ -120,7 +120,7 @@ func (p *Pipeline) reads(run string, spec Spec, overlay string) []string {
 // allowScript decides what the script of a job may do, before its files are downloaded. It returns nil for other kinds of jobs. The settings
 // may change: a script that may not use a GPU is told so.
 func (p *Pipeline) allowScript(ctx context.Context, rec job.Record, e platform.Extractor, settings *job.Settings) (*script.Spec, error) {
-	if e.Kind != platform.Script {
+	if e.Kind != job.Script {
 		return nil, nil //nolint:nilnil // only scripts have one
 	}
 	r := script.Request{Values: settings.Values}

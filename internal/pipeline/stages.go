@@ -10,7 +10,6 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
-	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
@@ -70,7 +69,7 @@ func (p *Pipeline) stageInputs(ctx context.Context, rec job.Record) (change, err
 	}
 	return unlessJoined(joined, func(r *job.Record) error {
 		r.Settings, r.Model, r.InputsSHA256, r.Script = settings, model, sum, script
-		if e.Kind == platform.Train {
+		if e.Kind == job.Train {
 			chosen, _ := settings.Values["config_file"].(string)
 			r.SettingsFile = job.SettingsFileOf(inputs, chosen)
 		}
@@ -117,7 +116,7 @@ func (p *Pipeline) submit(ctx context.Context, rec job.Record) (change, error) {
 		return nil, err
 	}
 	a := p.attempt(rec)
-	a.Reads, a.Script = p.reads(rec.Run, spec, rec.Overlay()), e.Kind == platform.Script
+	a.Reads, a.Script = p.reads(rec.Run, spec, rec.Overlay()), e.Kind == job.Script
 	handle, err := p.backend.Submit(ctx, a)
 	if err != nil {
 		return nil, err

@@ -42,16 +42,16 @@ func (p *Pipeline) sendStart(ctx context.Context, rec job.Record, found bool) {
 	case rec.Request.Name != "":
 		accepted = fmt.Sprintf("Accepted %s %s; checking the settings", rec.Request.Kind, text.Excerpt(rec.Request.Name, 80))
 	}
-	if rec.Request.APIVersion != 1 { // of v1 nobody can ask later whether it shows the status
+	if p.platform.Abilities(rec.Request).ConfirmsStatuses { // otherwise the record alone tells a later process that it was sent
 		p.starts.expect(rec.Run)
 	}
 	say(rec.Run, rec.Request, message.Status{Kind: message.StatusStart, Text: accepted + p.howToStop(rec) + p.lead(rec), At: time.Now()})
 }
 
-// howToStop says how to end a job of Clowder v1, whose own button reaches only a submission that is still in the queue.
+// howToStop says how to end a job of a Clowder whose own button reaches only a submission that is still in the queue.
 func (p *Pipeline) howToStop(rec job.Record) string {
-	at := slices.IndexFunc(p.cfg.Extractors, func(e platform.Extractor) bool { return e.Kind == platform.Runs })
-	if rec.Request.APIVersion != 1 || at < 0 || p.cfg.Extractors.Of(rec.Request).Kind == platform.Runs {
+	at := slices.IndexFunc(p.cfg.Extractors, func(e platform.Extractor) bool { return e.Kind == job.Runs })
+	if !p.platform.Abilities(rec.Request).CancelsQueued || at < 0 || rec.Kind == job.Runs {
 		return ""
 	}
 	return ". To stop the job, submit the dataset to " + p.cfg.Extractors[at].Name()
@@ -190,7 +190,7 @@ func (p *Pipeline) noteStarts(ctx context.Context, then time.Time) {
 
 // leads reports whether the studio has a page about a job.
 func (p *Pipeline) leads(rec job.Record) bool {
-	return p.cfg.Studio != nil && rec.Request.DatasetID != "" && p.cfg.Extractors.Of(rec.Request).Kind != platform.Runs
+	return p.cfg.Studio != nil && rec.Request.DatasetID != "" && rec.Kind != job.Runs
 }
 
 // lead is the end of a status that leads to the page of the job. Clowder shows it as text, so the address stands alone at the end.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
-	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/text"
@@ -23,7 +22,7 @@ func (p *Pipeline) requestStop(rec job.Record) error {
 	}
 	requested, err := p.cfg.Volume.RequestStop(rec.Run)
 	if err == nil && requested {
-		p.say(rec, "Stopping early because "+rec.StoppedBy+" asked for it; "+p.cfg.Extractors.Of(rec.Request).Kind.Keeps()+" is kept")
+		p.say(rec, "Stopping early because "+rec.StoppedBy+" asked for it; "+rec.Kind.Keeps()+" is kept")
 	}
 	return err
 }
@@ -47,7 +46,7 @@ func (p *Pipeline) result(rec job.Record) (result *results.Result, failure strin
 		}
 		return result, failure, undelivered(failure, err)
 	}
-	if err == nil && (result.Kind == results.ResultScript) != (p.cfg.Extractors.Of(rec.Request).Kind == platform.Script) {
+	if err == nil && (result.Kind == results.ResultScript) != (rec.Kind == job.Script) {
 		// A script must not make a model that others load: it could write this file.
 		err = job.Permanent(fmt.Errorf("the %s left a result of another kind: ask the administrator which other program writes to this volume", p.noun(rec)))
 	}
@@ -64,7 +63,7 @@ func (p *Pipeline) result(rec job.Record) (result *results.Result, failure strin
 
 // partial reads what a script had saved before it failed. It returns nil for a job that is no script, and where there is nothing.
 func (p *Pipeline) partial(rec job.Record, failed *results.Failure) (*results.Result, error) {
-	if !failed.User || p.cfg.Extractors.Of(rec.Request).Kind != platform.Script {
+	if !failed.User || rec.Kind != job.Script {
 		return nil, nil
 	}
 	return results.ReadPartial(p.cfg.Volume.Run(rec.Run), rec.Run, rec.Attempt)
@@ -112,7 +111,7 @@ func (p *Pipeline) releaseAttempts(ctx context.Context, rec job.Record) error {
 	for _, h := range []*rayjob.Handle{rec.Stale, rec.Handle} {
 		faults = errors.Join(faults, p.release(ctx, h))
 	}
-	if rec.State == job.Staged && rec.Handle == nil && p.cfg.Extractors.Of(rec.Request).Kind != platform.Runs {
+	if rec.State == job.Staged && rec.Handle == nil && rec.Kind != job.Runs {
 		// A kill may have come between the submission and its record.
 		faults = errors.Join(faults, p.backend.Release(ctx, rayjob.Handle{ID: p.attempt(rec).Name()}))
 	}

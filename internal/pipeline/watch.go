@@ -13,7 +13,6 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
-	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/text"
@@ -120,7 +119,7 @@ func (p *Pipeline) running(rec job.Record, progress results.Progress) (change, e
 		return nil, job.Permanent(fmt.Errorf("the %s was stopped because it took longer than %s: raise max_minutes or use less data", p.noun(rec), text.About(limit)))
 	}
 	// A script of a user may rightly say nothing for hours; only its time limit ends it.
-	quiet := p.cfg.Extractors.Of(rec.Request).Kind == platform.Script
+	quiet := rec.Kind == job.Script
 	if silent := min(ran, p.follower.Silence(rec.Run)); silent > p.cfg.StallTimeout && !quiet {
 		return p.handleFailure(rec, rayjob.Observation{Reason: "the " + p.noun(rec) + " reported nothing for " + text.About(silent)})
 	}
@@ -193,7 +192,7 @@ func because(reason string) string {
 	return " (" + reason + ")"
 }
 
-func (p *Pipeline) noun(rec job.Record) string { return p.cfg.Extractors.Of(rec.Request).Kind.Noun() }
+func (p *Pipeline) noun(rec job.Record) string { return rec.Kind.Noun() }
 
 // timeLimit is how long the user lets the job work: what the form says, unless the trainer found another limit in the other
 // settings of the dataset and said so.

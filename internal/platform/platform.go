@@ -3,7 +3,9 @@ package platform
 import (
 	"context"
 	"encoding/json"
+	"time"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/ability"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/results"
@@ -15,6 +17,11 @@ type Platform interface {
 	// Address is the address of the Clowder that the job belongs to, always in the same spelling, or empty for folders of this
 	// machine. The error about one that is not served is permanent.
 	Address(rec job.Record) (string, error)
+	// Abilities is what the Clowder that sent the request can do. Nothing is asked for it.
+	Abilities(req job.Request) ability.Set
+	// Origin returns the address of the Clowder that sent the request exactly as the operator has set it, empty where messages alone name it,
+	// and the host that the request names, always in the same spelling. Neither is checked. Runs have their names from them.
+	Origin(req job.Request) (configured, named string)
 	// Stage lays the files of the job's dataset into dir, which it makes, and returns them; say takes sentences for the user. The settings of
 	// rec are checked by now.
 	Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, error)
@@ -59,6 +66,20 @@ type Delivery struct {
 	Content map[string]any
 	// Prediction, where there is one, holds the answers for single files.
 	Prediction *results.Prediction
+}
+
+// Submitted is a job as its user's platform lists it.
+type Submitted struct {
+	// ID is Clowder's id of the job, and At when it was submitted, in whole seconds.
+	ID string
+	At time.Time
+	// Waiting says that the platform has received no status of it.
+	Waiting bool
+	// Resource is the id of what was submitted, and OfDataset says that this is a dataset and not a file.
+	Resource  string
+	OfDataset bool
+	// Parameters is what the form posted, as undecoded JSON.
+	Parameters json.RawMessage
 }
 
 // Known is what a platform shows of a job.

@@ -57,7 +57,7 @@ func BenchmarkTakeIn(b *testing.B) {
 			b.ResetTimer()
 			f.consume(fixedSlots(64), func(ctx context.Context, d *Delivery) error {
 				m := n.Add(1)
-				if _, _, err := store.Accept(ctx, job.New(fmt.Sprintf("ft-%d", m), job.Request{Key: "k"}, "key")); err != nil {
+				if _, _, err := store.Accept(ctx, job.New(fmt.Sprintf("ft-%d", m), job.Train, job.Request{Key: "k"}, "key")); err != nil {
 					return err
 				}
 				err := d.Ack()

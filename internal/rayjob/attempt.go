@@ -133,7 +133,6 @@ func (a Attempt) Owns(run, number, entrypoint string) bool {
 // Environment is the environment of the driver and its workers.
 func (a Attempt) Environment() map[string]string {
 	env := map[string]string{
-		"RAY_TRAIN_V2_ENABLED":          "1",
 		"RAY_JOB_STOP_WAIT_TIME_S":      strconv.Itoa(StopGrace),
 		"HF_HUB_OFFLINE":                "1", // models come from the shared volume and never from the network
 		"HF_HUB_DISABLE_TELEMETRY":      "1",

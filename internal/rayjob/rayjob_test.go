@@ -41,7 +41,6 @@ func TestAttempt(t *testing.T) {
 	env := a.Environment()
 	require.Equal(t, "/shared/trainer/1f", env["PYTHONPATH"])
 	require.Equal(t, "0", env["HF_HUB_OFFLINE"], "the caller's value wins")
-	require.Equal(t, "1", env["RAY_TRAIN_V2_ENABLED"])
 	require.Equal(t, "30", env["RAY_JOB_STOP_WAIT_TIME_S"])
 	require.NotContains(t, env, "WARM_WORKERS")
 	a.Warm = 3

@@ -65,7 +65,7 @@ func gather(b *testing.B, w *stack.Fixture) {
 	defer func() { require.NoError(b, store.Close()) }()
 	for i := range crowd {
 		run := rayjob.RunName("bench", "crowd", strconv.Itoa(i))
-		rec := job.New(run, jobtest.Record(run, "h1").Request, job.Secret(fmt.Sprintf("key of user %d", i%users)))
+		rec := job.New(run, job.Train, jobtest.Record(run, "h1").Request, job.Secret(fmt.Sprintf("key of user %d", i%users)))
 		rec.Request.Name, rec.Request.Parameters = "Reviews", map[string]any{"epochs": 3, "learning_rate": 2e-5, "model": "auto", "run_name": run}
 		rec.Settings, rec.State, rec.StartSent, rec.Began = job.NewSettings(rec.Request.Parameters), job.Submitted, true, time.Now().UTC()
 		attempt := rayjob.Attempt{Run: run, Number: 1}.Name()

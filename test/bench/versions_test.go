@@ -51,7 +51,7 @@ func rateOfVersions(b *testing.B, program string, first int) float64 {
 	one, err := clowdertest.New(clowdertest.Options{Version: 1, AMQPURI: uri, Exchange: "clowder1"})
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, one.Close()) })
-	client, err := clowder.NewClient(clowder.Config{V1URL: one.URL, Cache: disk.Folder{Volume: b.TempDir()}})
+	client, err := clowder.NewClient(clowder.Config{URLs: map[int]string{1: one.URL}, Cache: disk.Folder{Volume: b.TempDir()}})
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, client.Close()) })
 	s, err := v1.At(client, "", job.Secret(one.Key(stack.User)))

@@ -151,18 +151,16 @@ func TestNothingIsLoadedBeforeTheOperatorAgrees(t *testing.T) {
 	}
 }
 
-func TestWeightsInAPickleAreNamedBeforeTheQuestion(t *testing.T) {
+func TestWeightsInAPickleAreRefusedWithARevisionToLookFor(t *testing.T) {
 	t.Parallel()
 	repo := bert()
 	delete(repo.Files, "model.safetensors")
 	repo.Files["pytorch_model.bin"] = []byte("pickled")
 	o := newOperator(t, hubtest.New(t, map[string]hubtest.Repo{tiny: repo}))
-	o.stdin = "n\n"
-	_, stderr, err := o.run(t, "install", tiny)
-	require.EqualError(t, err, "nothing was installed")
-	note := tiny + " has its weights only as a pickle. They are converted without running it."
-	require.Contains(t, stderr, note)
-	require.Less(t, strings.Index(stderr, note), strings.Index(stderr, "Install? [y/N]"))
+	_, _, err := o.run(t, "install", tiny, "--yes")
+	require.ErrorContains(t, err, "The model has its weights only as a pickle (pytorch_model.bin)")
+	require.ErrorContains(t, err, "--revision refs/pr/NUMBER")
+	require.NoDirExists(t, filepath.Join(o.models(), tiny))
 }
 
 func TestEveryFaultOfTheHubEndsWithAModelOrWithASentence(t *testing.T) {

@@ -165,9 +165,6 @@ func (env Environment) describe(p *basemodel.Plan) {
 	if p.Installed != nil {
 		say("replaces", fmt.Sprintf("%s, installed on %s", short(p.Installed.Commit), p.Installed.Installed.Format(time.DateOnly)))
 	}
-	if p.Pickles {
-		_, _ = fmt.Fprintf(env.Stderr, "%s has its weights only as a pickle. They are converted without running it.\n", p.ID)
-	}
 }
 
 // kind names the kind of a model in words.
@@ -208,9 +205,8 @@ func (env Environment) progress(id string) func(basemodel.Progress) {
 	var last time.Time
 	var step basemodel.Step
 	say := map[basemodel.Step]string{
-		basemodel.StepWait:    "another program changes " + id + ": waiting",
-		basemodel.StepConvert: "convert the weights to safetensors",
-		basemodel.StepCheck:   "check and complete the model",
+		basemodel.StepWait:  "another program changes " + id + ": waiting",
+		basemodel.StepCheck: "check and complete the model",
 	}
 	return func(p basemodel.Progress) {
 		mu.Lock()

@@ -5,7 +5,12 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"time"
+
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // complete sets the values that depend on others and reports all invalid values, each with the name of its setting.
@@ -48,8 +53,12 @@ func (s *Settings) checkClowder(report func(format string, args ...any)) {
 	if s.ExtractorKey != "" && s.ClowderEmail == "" {
 		report("EXTRACTOR_KEY requires CLOWDER_EMAIL: set it to the email address of the owner of the private extractors")
 	}
-	if s.ClowderVersion < 0 || s.ClowderVersion > 2 {
-		report("CLOWDER_VERSION: must be 0, 1 or 2, got %d", s.ClowderVersion)
+	if known := append([]int{0}, versions.Numbers()...); !slices.Contains(known, s.ClowderVersion) {
+		names := make([]string, len(known))
+		for i, number := range known {
+			names[i] = strconv.Itoa(number)
+		}
+		report("CLOWDER_VERSION: must be %s, got %d", text.Choice(names), s.ClowderVersion)
 	}
 }
 

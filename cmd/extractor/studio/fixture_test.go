@@ -12,7 +12,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
-	v1 "github.com/ncsa/clowder-ray/internal/clowder/v1"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
@@ -50,7 +50,7 @@ func newFixture(t *testing.T, version int) *fixture {
 	all := platformtest.Extractors(t)
 	f := &fixture{clowder: double, client: client, dataset: double.AddDataset(alice, "Film reviews")}
 	f.parts = &Parts{
-		ClowderURL: double.URL, ClowderVersion: version, Clowder: client, Store: store, Volume: volume.Volume{Dir: t.TempDir()}, Extractors: all,
+		ClowderURL: double.URL, ClowderVersion: versions.Of(version), Clowder: client, Store: store, Volume: volume.Volume{Dir: t.TempDir()}, Extractors: all,
 		Places: clowderplatform.New(client, all), Jobs: idle{}, Version: "1.2.3", Log: zap.NewNop(),
 	}
 	return f
@@ -60,13 +60,9 @@ func newFixture(t *testing.T, version int) *fixture {
 func (f *fixture) alice(t *testing.T) *web.Visitor {
 	t.Helper()
 	key := job.Secret(f.clowder.Key(alice))
-	v := &web.Visitor{Email: alice, Clowder: f.client.As(key)}
-	if f.parts.ClowderVersion == 1 {
-		var err error
-		v.V1, err = v1.At(f.client, "", key)
-		require.NoError(t, err)
-	}
-	return v
+	session, err := f.parts.ClowderVersion.At(f.client, "", key)
+	require.NoError(t, err)
+	return &web.Visitor{Email: alice, Clowder: session}
 }
 
 // accept adds the record of a job about the dataset, after change. The records are as old as their order says.

@@ -86,7 +86,7 @@ func (p *Parts) minConfidence(ctx context.Context, dataset string) float64 {
 		return defaultSure
 	}
 	for _, rec := range slices.Backward(records) {
-		if e, ok := p.extractor(rec.Request.Extractor); !ok || e.Kind != platform.Predict || !p.ours(rec) {
+		if e, ok := p.extractor(rec.Request.Extractor); !ok || e.Kind != job.Predict || !p.ours(rec) {
 			continue
 		}
 		if chosen, ok := rec.Request.Parameters["min_confidence"].(float64); ok && chosen >= 0 && chosen <= 1 {
@@ -116,13 +116,13 @@ type modelCommands struct {
 func (c modelCommands) Promote(ctx context.Context, by *web.Visitor, v registry.Version) error {
 	of := registry.Dataset{Clowder: c.parts.Clowder.As("").Address(), ID: v.DatasetID}
 	err := pipeline.Promote(c.registry, of, v, func(content map[string]any) error {
-		have, err := acting(by).Metadata(ctx, v.DatasetID)
+		have, err := by.Clowder.Metadata(ctx, v.DatasetID)
 		if err != nil || championNoted(have, v.Name) == v.Ref() {
 			return err
 		}
 		e := c.manager()
 		content["run"], content["version"] = v.Run, c.parts.Version
-		_, err = acting(by).AddMetadata(ctx, v.DatasetID, clowder.Metadata{Content: content, Contexts: []any{delivery.MetadataContext(e.Name())}, Listener: e.Name(), Version: e.Info.Version})
+		_, err = by.Clowder.AddMetadata(ctx, v.DatasetID, clowder.Metadata{Content: content, Contexts: []any{delivery.MetadataContext(e.Name())}, Listener: e.Name(), Version: e.Info.Version})
 		return err
 	})
 	if missing, ok := errors.AsType[*pipeline.NotNotedError](err); ok {
@@ -149,14 +149,14 @@ func championNoted(entries []clowder.Metadata, name string) string {
 
 // Export submits the dataset to the extractor that manages runs, which puts the model into it.
 func (c modelCommands) Export(ctx context.Context, by *web.Visitor, v registry.Version) error {
-	_, err := acting(by).Submit(ctx, v.DatasetID, c.manager().Name(), map[string]any{"action": "export", "run": v.Ref()})
+	_, err := by.Clowder.Submit(ctx, v.DatasetID, c.manager().Name(), map[string]any{"action": "export", "run": v.Ref()})
 	return err
 }
 
 // manager is the extractor that manages runs.
 func (c modelCommands) manager() platform.Extractor {
 	for _, e := range c.parts.Extractors {
-		if e.Kind == platform.Runs {
+		if e.Kind == job.Runs {
 			return e
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/job"
-	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/studio/web"
 )
@@ -56,7 +55,7 @@ func TestAPromotionIsNotedInBothVersionsOfClowder(t *testing.T) {
 			made := f.register(t, "films", 2)
 			commands, by := modelCommands{f.parts, registry.New(f.parts.Volume.Registry())}, f.alice(t)
 			noted := func() (champions []any) {
-				entries, err := acting(by).Metadata(t.Context(), f.dataset)
+				entries, err := by.Clowder.Metadata(t.Context(), f.dataset)
 				require.NoError(t, err)
 				for _, m := range entries {
 					champions = append(champions, m.Content["champion"])
@@ -69,7 +68,7 @@ func TestAPromotionIsNotedInBothVersionsOfClowder(t *testing.T) {
 			number, run := f.parts.champion(f.dataset, "films")
 			require.Equal(t, []any{2, "ft-films-2"}, []any{number, run})
 
-			entries, err := acting(by).Metadata(t.Context(), f.dataset)
+			entries, err := by.Clowder.Metadata(t.Context(), f.dataset)
 			require.NoError(t, err)
 			require.Equal(t, "ft-films-2", entries[0].Content["run"])
 			require.Equal(t, "1.2.3", entries[0].Content["version"], "the version of the service, as other entries have it")
@@ -105,7 +104,7 @@ func TestWhatIsUnsureIsWhatTheNewestPredictionSays(t *testing.T) {
 	t.Parallel()
 	chosen := func(value any) func(*job.Record) {
 		return func(r *job.Record) {
-			r.Request.Extractor, r.Request.Parameters = predictor, map[string]any{"min_confidence": value}
+			r.Kind, r.Request.Extractor, r.Request.Parameters = job.Predict, predictor, map[string]any{"min_confidence": value}
 		}
 	}
 	edited := func(value any, edit func(*job.Request)) func(*job.Record) {
@@ -148,7 +147,7 @@ func TestTheExtractorThatManagesRunsIsAskedForAnExport(t *testing.T) {
 	commands := modelCommands{parts: f.parts}
 	require.Equal(t, "ncsa.ray.runs", commands.manager().Name())
 	for i := range f.parts.Extractors {
-		if f.parts.Extractors[i].Kind == platform.Runs {
+		if f.parts.Extractors[i].Kind == job.Runs {
 			f.parts.Extractors[i].Queue = "private.key.ncsa.ray.runs"
 		}
 	}

@@ -3,7 +3,6 @@ package studio
 import (
 	"context"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/registry"
@@ -44,33 +43,16 @@ func forms(all platform.Extractors) runs.Forms {
 	return out
 }
 
-// actor is what both versions of Clowder do for a visitor.
-type actor interface {
-	Dataset(ctx context.Context, id string) (clowder.Dataset, error)
-	Files(ctx context.Context, dataset string) ([]clowder.File, error)
-	Submit(ctx context.Context, dataset, extractor string, parameters map[string]any) (string, error)
-	Metadata(ctx context.Context, dataset string) ([]clowder.Metadata, error)
-	AddMetadata(ctx context.Context, dataset string, m clowder.Metadata) (string, error)
-}
-
-// acting acts with the credential of a visitor, in the version of Clowder that there is.
-func acting(v *web.Visitor) actor {
-	if v.V1 != nil {
-		return v.V1
-	}
-	return v.Clowder
-}
-
 // asVisitor asks Clowder with the credential of the visitor.
 type asVisitor struct{}
 
 func (asVisitor) Dataset(ctx context.Context, v *web.Visitor, id string) (name, creator string, err error) {
-	d, err := acting(v).Dataset(ctx, id)
+	d, err := v.Clowder.Dataset(ctx, id)
 	return d.Name, d.Creator.Email, err
 }
 
 func (asVisitor) Files(ctx context.Context, v *web.Visitor, dataset string) ([]runs.DatasetFile, error) {
-	files, err := acting(v).Files(ctx, dataset)
+	files, err := v.Clowder.Files(ctx, dataset)
 	out := make([]runs.DatasetFile, len(files))
 	for i, f := range files {
 		out[i] = runs.DatasetFile{ID: f.ID, Name: f.Path}
@@ -79,5 +61,5 @@ func (asVisitor) Files(ctx context.Context, v *web.Visitor, dataset string) ([]r
 }
 
 func (asVisitor) Submit(ctx context.Context, v *web.Visitor, dataset, extractor string, parameters map[string]any) (string, error) {
-	return acting(v).Submit(ctx, dataset, extractor, parameters)
+	return v.Clowder.Submit(ctx, dataset, extractor, parameters)
 }

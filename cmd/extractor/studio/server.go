@@ -12,6 +12,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/answer"
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/platform"
@@ -25,8 +26,8 @@ import (
 // Parts are the parts of the service that the studio uses.
 type Parts struct {
 	ClowderURL string
-	// ClowderVersion is 1 for a Clowder v1, and ClowderCA the file with its certificate, if it has one of its own.
-	ClowderVersion int
+	// ClowderVersion is the version of that Clowder, and ClowderCA the file with its certificate, if it has one of its own.
+	ClowderVersion versions.Version
 	ClowderCA      string
 	Clowder        *clowder.Client
 	// Keys are the state keys; nil: none.

@@ -1,11 +1,10 @@
-// Package safetensors reads and writes the header of a safetensors file: the names, types and shapes of its tensors.
+// Package safetensors reads the header of a safetensors file: the names, types and shapes of its tensors.
 //
 // A file is 8 bytes with the length of the header, the header as JSON, and the bytes of the tensors. Nothing in it can be executed. The
 // package never reads the tensors themselves, so the size of a file does not matter to it.
 package safetensors
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
@@ -69,37 +68,6 @@ type entry struct {
 	Type    string   `json:"dtype"`
 	Shape   []int64  `json:"shape"`
 	Offsets [2]int64 `json:"data_offsets"`
-}
-
-// Order sorts tensors as they are written: the types with the largest numbers first, so that all are aligned, then by name.
-func Order(tensors []Tensor) {
-	slices.SortFunc(tensors, func(a, b Tensor) int {
-		return cmp.Or(cmp.Compare(sizes[b.Type], sizes[a.Type]), cmp.Compare(a.Name, b.Name))
-	})
-}
-
-// WriteHeader writes the beginning of a file. The caller then writes the bytes of the tensors in the given order, without gaps.
-func WriteHeader(w io.Writer, tensors []Tensor) error {
-	header := map[string]any{metadata: map[string]string{"format": "pt"}} // transformers reads no file without it
-	end := int64(0)
-	for _, t := range tensors {
-		size := t.Bytes()
-		if _, twice := header[t.Name]; twice || size < 0 || end+size < end {
-			return fmt.Errorf("the tensor %q cannot be written", t.Name)
-		}
-		header[t.Name] = entry{Type: t.Type, Shape: append([]int64{}, t.Shape...), Offsets: [2]int64{end, end + size}}
-		end += size
-	}
-	text, err := json.Marshal(header)
-	if err != nil {
-		return err
-	}
-	text = append(text, bytes.Repeat([]byte{' '}, (lengthBytes-len(text)%lengthBytes)%lengthBytes)...)
-	if len(text) > maxHeader {
-		return errors.New("the names of the tensors are too long for a safetensors file")
-	}
-	_, err = w.Write(append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...))
-	return err
 }
 
 // ReadHeader returns the tensors of a file of size bytes, in the order of their bytes. It checks that they fill the file.

@@ -65,10 +65,10 @@ type statusBody struct {
 	Message     string `json:"message"`
 }
 
-// InWordsOf returns the statuses that say s to a Clowder of this version. v1 keeps no text of an end that went well, and a skip does not
+// InWordsOf returns the statuses that say s to the Clowder that sent req. v1 keeps no text of an end that went well, and a skip does not
 // end a job there: both texts are said before a bare end.
-func (s Status) InWordsOf(version int) []Status {
-	if version != 1 || s.Kind != StatusDone && s.Kind != StatusSkip {
+func (s Status) InWordsOf(req job.Request) []Status {
+	if req.APIVersion != 1 || s.Kind != StatusDone && s.Kind != StatusSkip {
 		return []Status{s}
 	}
 	said, end := s, s

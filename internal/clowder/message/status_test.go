@@ -85,7 +85,7 @@ func TestV1HearsTheTextOfAnEndBeforeTheEnd(t *testing.T) {
 			t.Parallel()
 			at := time.Unix(5, 0)
 			var got []string
-			for _, s := range (message.Status{Kind: tc.kind, Text: words, At: at}).InWordsOf(tc.version) {
+			for _, s := range (message.Status{Kind: tc.kind, Text: words, At: at}).InWordsOf(job.Request{APIVersion: tc.version}) {
 				require.Equal(t, at, s.At)
 				got = append(got, string(s.Kind)+": "+s.Text)
 			}

@@ -36,7 +36,7 @@ func setup(t *testing.T, opts clowdertest.Options, cfg clowder.Config, before fu
 		}
 	}))
 	t.Cleanup(line.Close)
-	cfg.V1URL = line.URL
+	cfg.URLs = map[int]string{1: line.URL}
 	client := newClient(t, cfg)
 	return bench{server, client, session(t, client, server.Key(alice)), server.AddDataset(alice, "d")}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	v1 "github.com/ncsa/clowder-ray/internal/clowder/v1"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
@@ -94,14 +95,14 @@ func text(name, kind, content string) clowder.Body {
 func runContract(t *testing.T, at site) {
 	t.Helper()
 	ctx := t.Context()
-	client := newClient(t, clowder.Config{V1URL: at.url, InFlightWait: 20 * time.Second})
+	client := newClient(t, clowder.Config{URLs: map[int]string{1: at.url}, InFlightWait: 20 * time.Second})
 	s := session(t, client, at.key)
 	name := fmt.Sprintf("contract %d", time.Now().UnixNano())
 	ds, err := s.CreateDataset(ctx, name, "made by a test")
 	require.NoError(t, err)
 
 	t.Run("knows the site, the user and the dataset", func(t *testing.T) {
-		found, err := client.Check(ctx)
+		found, err := client.Check(ctx, versions.Abouts())
 		require.NoError(t, err)
 		require.Regexp(t, `^Clowder 1\.\S+ at http`, found[0])
 		email, err := s.CheckKey(ctx)
@@ -284,7 +285,7 @@ func contractFiles(t *testing.T, at site, s *v1.Session, ds string) {
 		require.NoError(t, s.DeleteFile(ctx, held[0].ID), "a file that is gone is no error")
 	})
 	t.Run("says that a file is gone", func(t *testing.T) {
-		fresh := session(t, newClient(t, clowder.Config{V1URL: at.url}), at.key)
+		fresh := session(t, newClient(t, clowder.Config{URLs: map[int]string{1: at.url}}), at.key)
 		gone := slices.DeleteFunc(slices.Clone(files), func(f clowder.File) bool { return f.Path != "train/a.csv" })
 		_, err := fresh.Stage(ctx, gone, disk.Folder{Volume: t.TempDir()}, nil)
 		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
@@ -337,7 +338,7 @@ func contractResults(t *testing.T, s *v1.Session, ds string) {
 		require.NoError(t, err)
 		list, err := s.Previews(ctx, file.ID)
 		require.NoError(t, err)
-		require.Equal(t, []v1.Preview{{ID: id, Name: "loss.png"}}, list)
+		require.Equal(t, []clowder.Preview{{ID: id, Name: "loss.png"}}, list)
 	})
 	t.Run("sets a thumbnail", func(t *testing.T) {
 		id, err := s.AddThumbnail(ctx, text("loss.png", "image/png", "a picture"))

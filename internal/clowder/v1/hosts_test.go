@@ -64,7 +64,7 @@ func TestASpaceThatWasRemoved(t *testing.T) {
 	server := startDouble(t, clowdertest.Options{})
 	ds := server.AddDataset(alice, "d")
 	server.Share(ds, bob, "editor")
-	client := newClient(t, clowder.Config{V1URL: server.URL})
+	client := newClient(t, clowder.Config{URLs: map[int]string{1: server.URL}})
 	s, later := session(t, client, server.Key(bob)), session(t, client, server.Key(bob))
 	folder, err := s.AddFolder(t.Context(), ds, "", "finetune")
 	require.NoError(t, err)

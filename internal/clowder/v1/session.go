@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/ability"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/text"
@@ -22,6 +23,17 @@ const (
 	mayAdd      = "add files to the dataset (editor)"
 	mayDelete   = "delete the file"
 )
+
+// Number is the version of Clowder whose routes are in this package.
+const Number = 1
+
+// Abilities are what Clowder v1 can do.
+func Abilities() ability.Set {
+	return ability.Set{CancelsQueued: true, DropsReplyQueue: true, OffersForFiles: true, RefusesWith500: true}
+}
+
+// About is the path below its address at which Clowder v1 says its version.
+func About() []string { return []string{"api", "version"} }
 
 // Session acts with the rights of the user to whom its key belongs. It is safe for concurrent use.
 type Session struct {
@@ -50,7 +62,7 @@ func (s *seen) has(id string) bool {
 // equal one of the allowed ones; otherwise the error is permanent and written for the user.
 func At(c *clowder.Client, host string, key job.Secret) (*Session, error) {
 	s := &Session{}
-	wire, err := c.V1(host, key, clowder.Dialect{Root: []string{"api"}, Detail: detail, Open: s.open})
+	wire, err := c.Wire(host, key, clowder.Dialect{Version: Number, Root: []string{"api"}, Detail: detail, Open: s.open})
 	if err != nil {
 		return nil, err
 	}

@@ -133,18 +133,12 @@ func (s *Session) SetFileThumbnail(ctx context.Context, file, thumbnail string) 
 	return s.visible(ctx, "the thumbnail", func() error { return s.do(ctx, c) })
 }
 
-// Preview is a picture or another small file that the page of a file shows.
-type Preview struct {
-	ID   string `json:"id"`
-	Name string `json:"filename"`
-}
-
 // Previews lists the previews of a file.
-func (s *Session) Previews(ctx context.Context, file string) ([]Preview, error) {
+func (s *Session) Previews(ctx context.Context, file string) ([]clowder.Preview, error) {
 	if err := clowder.CheckIDs("file", file); err != nil {
 		return nil, err
 	}
-	var list []Preview
+	var list []clowder.Preview
 	return list, s.do(ctx, get("list the previews of a file", mayView, &list, "files", file, "listpreviews"))
 }
 

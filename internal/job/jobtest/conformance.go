@@ -16,7 +16,7 @@ import (
 
 // Record returns a new record of run with a plausible request and the given content hash.
 func Record(run, hash string) job.Record {
-	return job.New(run, job.Request{
+	return job.New(run, job.Train, job.Request{
 		Key: "key-of-" + run, JobID: strings.Repeat("a", 24), APIVersion: 2, Kind: job.Dataset,
 		ResourceID: strings.Repeat("d", 24), DatasetID: strings.Repeat("d", 24), BodyHash: hash,
 		Parameters: map[string]any{"epochs": 3.0}, ReplyTo: "clowder.abc", Received: time.Unix(1, 0).UTC(),

@@ -37,7 +37,7 @@ func (q *ReplyQueue) Publish(ctx context.Context, req job.Request, s message.Sta
 	if req.ReplyTo == "" {
 		return nil
 	}
-	for _, said := range s.InWordsOf(req.APIVersion) {
+	for _, said := range s.InWordsOf(req) {
 		err := q.broker.Publish(ctx, queue.Message{
 			RoutingKey: req.ReplyTo, CorrelationID: req.CorrelationID, Body: message.EncodeStatus(req, q.extractors.Of(req).Name(), said),
 		})

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/results"
@@ -27,7 +28,7 @@ const (
 )
 
 // answerFiles adds to each file what the model says of it, where the user asked for that and files are the examples.
-func answerFiles(ctx context.Context, s session, l *delivery.Ledger, e platform.Extractor, rec job.Record, made *results.Prediction, say func(string)) error {
+func answerFiles(ctx context.Context, s versions.Session, l *delivery.Ledger, e platform.Extractor, rec job.Record, made *results.Prediction, say func(string)) error {
 	if made == nil || !rec.Settings.WritesMetadata() {
 		return nil
 	}
@@ -53,7 +54,7 @@ func answerFiles(ctx context.Context, s session, l *delivery.Ledger, e platform.
 
 // answersStep adds the entries of one batch. What an earlier, interrupted try added is found again file by file, so the step
 // itself is never found done.
-func answersStep(s session, e platform.Extractor, run string, first int, batch []results.FileAnswer) delivery.Step {
+func answersStep(s versions.Session, e platform.Extractor, run string, first int, batch []results.FileAnswer) delivery.Step {
 	interrupted := false
 	return delivery.Step{
 		Kind: delivery.KindMetadata, Name: fmt.Sprintf("%s/files/%d", run, first),
@@ -79,7 +80,7 @@ func answersStep(s session, e platform.Extractor, run string, first int, batch [
 }
 
 // answerFile adds one entry; look says that it may be there already. A file that somebody has deleted needs none.
-func answerFile(ctx context.Context, s session, e platform.Extractor, run string, a results.FileAnswer, look bool) error {
+func answerFile(ctx context.Context, s versions.Session, e platform.Extractor, run string, a results.FileAnswer, look bool) error {
 	if look {
 		have, err := s.FileMetadata(ctx, a.ID)
 		if clowder.StatusOf(err) == http.StatusNotFound {
@@ -103,7 +104,7 @@ func answerFile(ctx context.Context, s session, e platform.Extractor, run string
 }
 
 // gone says whether a file is not there any more. v2 shows that only to those who read: adding to it is an error of the server.
-func gone(ctx context.Context, s session, file string) bool {
+func gone(ctx context.Context, s versions.Session, file string) bool {
 	_, err := s.FileMetadata(ctx, file)
 	return clowder.StatusOf(err) == http.StatusNotFound
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/results"
@@ -19,7 +20,7 @@ import (
 // fixture is a dataset of pictures and what a model says of them.
 type fixture struct {
 	*deliveryTest
-	session session
+	session versions.Session
 	made    results.Prediction
 }
 
@@ -33,7 +34,7 @@ func newFixtureIn(t *testing.T, version, pictures int) *fixture {
 	t.Helper()
 	b := &fixture{deliveryTest: newDeliveryTo(t, version, alice)}
 	b.session = b.deliveryTest.session(t)
-	b.rec.Request.Extractor, b.rec.Settings = "ncsa.ray.predict", job.Settings{Write: "both"}
+	b.rec.Kind, b.rec.Request.Extractor, b.rec.Settings = job.Predict, "ncsa.ray.predict", job.Settings{Write: "both"}
 	sure := 0.75
 	for i := range pictures {
 		name := fmt.Sprintf("%03d.png", i)

@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
-	v1 "github.com/ncsa/clowder-ray/internal/clowder/v1"
+	"github.com/ncsa/clowder-ray/internal/clowder/ability"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
@@ -18,7 +19,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// Platform is the platform of a Clowder of either version: it acts with the rights of the user whose key came with the job.
+// Platform is the platform of Clowders of all versions: it acts with the rights of the user whose key came with the job.
 type Platform struct {
 	client     *clowder.Client
 	extractors platform.Extractors
@@ -33,19 +34,29 @@ func New(client *clowder.Client, extractors platform.Extractors) *Platform {
 }
 
 // session speaks for the user of the job with the Clowder that the job came from.
-func (c *Platform) session(rec job.Record) (session, error) {
-	if rec.Request.APIVersion == 1 {
-		return v1.At(c.client, rec.Request.Host, rec.SecretKey)
-	}
-	return c.second(rec)
+func (c *Platform) session(rec job.Record) (versions.Session, error) {
+	return versions.Of(rec.Request.APIVersion).At(c.client, rec.Request.Host, rec.SecretKey)
 }
 
-// second is session for a job of Clowder v2. Records from the time before Clowder v1 have no version or version 2.
-func (c *Platform) second(rec job.Record) (*clowder.Session, error) {
-	if rec.Request.APIVersion == 1 {
-		return nil, job.Permanent(errors.New("Clowder v1 does not list jobs")) //nolint:staticcheck // a name
+// jobs shows the user of the job what the Clowder of the job lists. The error about a Clowder that lists no jobs is permanent.
+func (c *Platform) jobs(rec job.Record) (jobs, error) {
+	s, err := c.session(rec)
+	if err != nil {
+		return nil, err
 	}
-	return c.client.At(rec.Request.Host, rec.SecretKey)
+	shown, ok := s.(jobs)
+	if !ok {
+		return nil, job.Permanent(errors.New("this Clowder does not list jobs"))
+	}
+	return shown, nil
+}
+
+// Abilities are those of the version of Clowder that sent the request.
+func (c *Platform) Abilities(req job.Request) ability.Set { return versions.Of(req.APIVersion).Set }
+
+// Origin is the setting with the address of the Clowder that sent the request, and the host in the request.
+func (c *Platform) Origin(req job.Request) (configured, named string) {
+	return c.client.Configured(versions.Of(req.APIVersion).Number), clowder.Address(req.Host)
 }
 
 // Address is the configured address, or the one that the message names where it is one of those that are served.
@@ -92,7 +103,7 @@ func (c *Platform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, s
 				text.Bytes(p.Bytes), text.Bytes(p.TotalBytes)))
 		}
 	})
-	if err != nil || c.extractors.Of(rec.Request).Kind != platform.Train {
+	if err != nil || rec.Kind != job.Train {
 		return inputs, err
 	}
 	return inputs, addLabels(ctx, s, rec.Settings.LabelFrom, inputs, dir, say)
@@ -151,36 +162,36 @@ func (c *Platform) CanManage(ctx context.Context, rec, other job.Record) (string
 	return "", job.Permanent(fmt.Errorf("run %s was started by %s: only its owner and editors of the dataset may manage it", other.Run, starter))
 }
 
-// starter returns the e-mail address of the user who started another job of the same dataset, empty if nothing tells it. Clowder v1 says it
-// in the message of the job only.
+// starter returns the e-mail address of the user who started another job of the same dataset, empty if nothing tells it. A Clowder that shows
+// no jobs says it in the message of the job only.
 func (c *Platform) starter(ctx context.Context, rec, other job.Record) (string, error) {
 	switch {
-	case other.Request.APIVersion == 1:
+	case !c.Abilities(other.Request).ShowsJobs:
 		return strings.Join(other.Request.Notifies, ", "), nil
 	case other.Request.JobID == "":
 		return "", nil
 	}
-	s, err := c.second(rec)
+	shown, err := c.jobs(rec)
 	if err != nil {
 		return "", err
 	}
-	j, err := s.Job(ctx, other.Request.JobID)
+	j, err := shown.Job(ctx, other.Request.JobID)
 	if clowder.StatusOf(err) == http.StatusNotFound {
 		return "", nil
 	}
 	return j.Creator.Email, err
 }
 
-// Known reads the job in Clowder. Clowder v1 shows the statuses of a job to nobody but the readers of its pages.
+// Known reads the job in Clowder. Nothing is known of a job of a Clowder that shows no jobs.
 func (c *Platform) Known(ctx context.Context, rec job.Record) (platform.Known, error) {
-	if rec.Request.JobID == "" || rec.Request.APIVersion == 1 {
+	if rec.Request.JobID == "" || !c.Abilities(rec.Request).ShowsJobs {
 		return platform.Known{}, nil
 	}
-	s, err := c.second(rec)
+	shown, err := c.jobs(rec)
 	if err != nil {
 		return platform.Known{}, err
 	}
-	j, err := s.Job(ctx, rec.Request.JobID)
+	j, err := shown.Job(ctx, rec.Request.JobID)
 	if err != nil {
 		return platform.Known{}, err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/clowder/form"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
@@ -92,7 +93,7 @@ func newDeliveryBehind(tb testing.TB, site http.Handler, req job.Request, key st
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, d.client.Close()) })
 	d.platform = New(d.client, platformtest.Extractors(tb))
-	d.rec = job.New(run, req, job.Secret(key))
+	d.rec = job.New(run, job.Train, req, job.Secret(key))
 	return d
 }
 
@@ -173,7 +174,7 @@ func (d *deliveryTest) save(doc json.RawMessage) error {
 var errCut = errors.New("killed")
 
 // session is that of the user who looks at the results.
-func (d *deliveryTest) session(tb testing.TB) session {
+func (d *deliveryTest) session(tb testing.TB) versions.Session {
 	tb.Helper()
 	s, err := d.platform.session(d.rec)
 	require.NoError(tb, err)
@@ -296,7 +297,7 @@ func TestANoteThatIsCutAnywhereIsAddedOnce(t *testing.T) {
 	t.Parallel()
 	for cut, done := 1, false; !done; cut++ {
 		d := newDelivery(t, alice)
-		d.rec.Request.Extractor = "ncsa.ray.runs"
+		d.rec.Kind, d.rec.Request.Extractor = job.Runs, "ncsa.ray.runs"
 		note := func() error {
 			return d.platform.Note(t.Context(), d.rec, map[string]any{"run": d.rec.Run, "champion": "stars/2"}, platform.LedgerFile{Saved: d.saved, Save: d.save})
 		}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/results/delivery"
@@ -59,8 +60,7 @@ func (c *Platform) Deliver(ctx context.Context, rec job.Record, d platform.Deliv
 	if err != nil {
 		return "", err
 	}
-	_, first := s.(previews)
-	refused := &refusedPictures{crashes: first}
+	refused := &refusedPictures{crashes: c.Abilities(rec.Request).RefusesWith500}
 	steps := append(fileSteps(s, dataset, parent, ids, extractor, rec.Run, d, refused), metadataStep(s, dataset, extractor, rec.Run, described(d, ids)))
 	if _, err := ledger.DoAll(ctx, steps); err != nil {
 		return "", err
@@ -79,7 +79,7 @@ func (c *Platform) Deliver(ctx context.Context, rec job.Record, d platform.Deliv
 }
 
 // cardSteps are the steps that show artifacts on the dataset. They need no uploaded file.
-func cardSteps(s session, dataset string, e platform.Extractor, run string, d platform.Delivery) []delivery.Step {
+func cardSteps(s versions.Session, dataset string, e platform.Extractor, run string, d platform.Delivery) []delivery.Step {
 	on, ok := s.(cards)
 	if !ok {
 		return nil
@@ -95,7 +95,7 @@ func cardSteps(s session, dataset string, e platform.Extractor, run string, d pl
 
 // fileSteps are the steps that add something to the artifacts, which are uploaded as the files with these ids. Pictures that Clowder does not
 // show are added to refused.
-func fileSteps(s session, dataset, folder string, ids map[string]string, e platform.Extractor, run string, d platform.Delivery, refused *refusedPictures) []delivery.Step {
+func fileSteps(s versions.Session, dataset, folder string, ids map[string]string, e platform.Extractor, run string, d platform.Delivery, refused *refusedPictures) []delivery.Step {
 	var steps []delivery.Step
 	for _, a := range d.Artifacts {
 		if on, ok := s.(previews); ok && isShown(s, a) {
@@ -126,7 +126,7 @@ func (c *Platform) Note(ctx context.Context, rec job.Record, content map[string]
 }
 
 // effects lists what Deliver is about to do: all but the answers to single files, which can be very many.
-func effects(s session, folders []string, run string, artifacts []delivery.Artifact) []delivery.Entry {
+func effects(s versions.Session, folders []string, run string, artifacts []delivery.Artifact) []delivery.Entry {
 	var list []delivery.Entry
 	for i := range folders {
 		list = append(list, delivery.Entry{Kind: delivery.KindFolder, Name: strings.Join(folders[:i+1], "/")})
@@ -151,7 +151,7 @@ func effects(s session, folders []string, run string, artifacts []delivery.Artif
 
 // noteHidden tells collaborators what Clowder v2 does not: the owner of a private dataset does not see files that others add. by is who
 // added the files of the run, empty if Clowder does not say. If the lookup fails, only the note is missing.
-func noteHidden(ctx context.Context, s session, dataset, by string, say func(string)) {
+func noteHidden(ctx context.Context, s versions.Session, dataset, by string, say func(string)) {
 	if by == "" {
 		return
 	}

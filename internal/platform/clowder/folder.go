@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/results/delivery"
 )
 
 // runFolder is the folder of a run in Clowder as the delivery sees it: artifacts with a folder in their name lie in a folder
 // of that name inside.
 type runFolder struct {
-	session           session
+	session           versions.Session
 	ledger            *delivery.Ledger
 	arrivals          *arrivals
 	dataset, id, full string
@@ -27,7 +28,7 @@ type runFolder struct {
 
 var _ delivery.Target = (*runFolder)(nil)
 
-func (c *Platform) runFolder(s session, l *delivery.Ledger, dataset, id string, names []string) *runFolder {
+func (c *Platform) runFolder(s versions.Session, l *delivery.Ledger, dataset, id string, names []string) *runFolder {
 	return &runFolder{
 		session: s, ledger: l, arrivals: &c.arrivals, dataset: dataset, id: id, full: strings.Join(names, "/"),
 		inner: map[string]string{"": id}, creators: map[string]string{},

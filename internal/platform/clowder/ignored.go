@@ -6,12 +6,13 @@ import (
 	"fmt"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/platform/ignore"
 )
 
 // ignoredOf reads which files a dataset leaves out. dir takes the file that says it.
-func ignoredOf(ctx context.Context, s session, files []clowder.File, dir disk.Folder) (*ignore.Files, error) {
+func ignoredOf(ctx context.Context, s versions.Session, files []clowder.File, dir disk.Folder) (*ignore.Files, error) {
 	var from *clowder.File
 	for i, f := range files {
 		if f.Path == ignore.Name { // of several with this name, the newest is the last
@@ -35,7 +36,7 @@ func isIgnored(out *ignore.Files, f clowder.File) bool {
 
 // readFile downloads a small file of a dataset into dir and returns its content. Of a file that is larger than most bytes
 // it returns one byte more than that, which the readers refuse.
-func readFile(ctx context.Context, s session, f clowder.File, dir disk.Folder, most int64) ([]byte, error) {
+func readFile(ctx context.Context, s versions.Session, f clowder.File, dir disk.Folder, most int64) ([]byte, error) {
 	if f.Size > most {
 		return make([]byte, most+1), nil
 	}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform/settingsfile"
@@ -30,7 +31,7 @@ const (
 
 // addLabels gives each staged file the label that its metadata holds, if the form or the settings file of the dataset asks for that.
 // from is what the form says.
-func addLabels(ctx context.Context, s session, from string, inputs []job.Input, dir disk.Folder, say func(string)) error {
+func addLabels(ctx context.Context, s versions.Session, from string, inputs []job.Input, dir disk.Folder, say func(string)) error {
 	if from == "" {
 		asked, err := stagedOptions(inputs, dir)
 		if err != nil {

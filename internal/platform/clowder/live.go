@@ -14,7 +14,7 @@ import (
 // liveArtifact names the card of a run that goes on among the cards of the run.
 const liveArtifact = "live"
 
-// ShowLive shows a page on the dataset of a job while the job goes on, once, however often it is called. Clowder v1 has no place for it.
+// ShowLive shows a page on the dataset of a job while the job goes on, once, however often it is called. A Clowder without cards has no place for it.
 func (c *Platform) ShowLive(ctx context.Context, rec job.Record, page string) error {
 	on, v, err := c.live(rec)
 	if on == nil || err != nil {

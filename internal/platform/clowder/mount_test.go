@@ -53,12 +53,12 @@ func TestFilesOfMountedFoldersAreNotDownloaded(t *testing.T) {
 			want["small.csv"] = "of a mount" // it has the size that Clowder lists
 			cfg := clowder.Config{URL: server.URL, Cache: disk.Folder{Volume: filepath.Join(dir, "cache")}, Mounts: mount.Paths{"/data": mounted}}
 			if version == 1 {
-				cfg.URL, cfg.V1URL = "", server.URL
+				cfg.URL, cfg.URLs = "", map[int]string{1: server.URL}
 			}
 			client, err := clowder.NewClient(cfg)
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, client.Close()) })
-			rec := job.New(run, job.Request{APIVersion: version, DatasetID: dataset, Kind: job.Dataset, Extractor: "ncsa.ray.predict"}, job.Secret(server.Key(alice)))
+			rec := job.New(run, job.Predict, job.Request{APIVersion: version, DatasetID: dataset, Kind: job.Dataset, Extractor: "ncsa.ray.predict"}, job.Secret(server.Key(alice)))
 			to := disk.Folder{Volume: filepath.Join(dir, "inputs")}
 			inputs, err := New(client, platformtest.Extractors(t)).Stage(t.Context(), rec, to, func(string) {})
 			require.NoError(t, err)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform/ignore"
@@ -51,7 +52,7 @@ func (c *Platform) News(ctx context.Context, rec job.Record, dir disk.Folder) ([
 }
 
 // optionsOf reads the settings file of a dataset, if it has one. dir takes the file.
-func optionsOf(ctx context.Context, s session, files []clowder.File, dir disk.Folder) (settingsfile.Options, error) {
+func optionsOf(ctx context.Context, s versions.Session, files []clowder.File, dir disk.Folder) (settingsfile.Options, error) {
 	var settings *clowder.File
 	for i, f := range files {
 		if settingsfile.Is(f.Path) && !isResult(f) && (settings == nil || settingsfile.Better(f.Path, settings.Path)) {

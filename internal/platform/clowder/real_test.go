@@ -25,7 +25,7 @@ func TestADeliveryToARealClowderV1ThatIsCutIsCompletedOnce(t *testing.T) {
 	}
 	base, err := url.Parse(address)
 	require.NoError(t, err)
-	client, err := clowder.NewClient(clowder.Config{V1URL: address, Cache: disk.Folder{Volume: t.TempDir()}})
+	client, err := clowder.NewClient(clowder.Config{URLs: map[int]string{1: address}, Cache: disk.Folder{Volume: t.TempDir()}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	s, err := v1.At(client, "", job.Secret(key))

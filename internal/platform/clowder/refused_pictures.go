@@ -17,7 +17,7 @@ import (
 // refusedPictures collects the pictures that Clowder does not show. A picture is delivered as a file, too, so a delivery can do without its preview or
 // thumbnail. It is safe for concurrent use.
 type refusedPictures struct {
-	// crashes says that this Clowder answers 500 to much of what it refuses, as v1 does.
+	// crashes says that this Clowder answers 500 to some of what it refuses; see ability.Set.RefusesWith500.
 	crashes bool
 
 	mu    sync.Mutex

@@ -19,7 +19,7 @@ func TestWhoMayManageARunOfClowderV1(t *testing.T) {
 	server, err := clowdertest.New(clowdertest.Options{Version: 1, Users: []string{alice, bob, carol}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
-	client, err := clowder.NewClient(clowder.Config{V1URL: server.URL, Cache: disk.Folder{Volume: t.TempDir()}})
+	client, err := clowder.NewClient(clowder.Config{URLs: map[int]string{1: server.URL}, Cache: disk.Folder{Volume: t.TempDir()}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	platform := New(client, platformtest.Extractors(t))
@@ -27,7 +27,7 @@ func TestWhoMayManageARunOfClowderV1(t *testing.T) {
 	server.Share(dataset, bob, "viewer")
 	server.Share(dataset, carol, "editor")
 	of := func(users ...string) job.Record {
-		return job.New("ft-other", job.Request{APIVersion: 1, JobID: "000000000000000000000001", DatasetID: dataset, Notifies: users}, "")
+		return job.New("ft-other", job.Train, job.Request{APIVersion: 1, JobID: "000000000000000000000001", DatasetID: dataset, Notifies: users}, "")
 	}
 	for name, tc := range map[string]struct {
 		key, by string
@@ -45,7 +45,7 @@ func TestWhoMayManageARunOfClowderV1(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			by, err := platform.CanManage(t.Context(), job.New(run, job.Request{APIVersion: 1, DatasetID: dataset}, job.Secret(tc.key)), tc.other)
+			by, err := platform.CanManage(t.Context(), job.New(run, job.Train, job.Request{APIVersion: 1, DatasetID: dataset}, job.Secret(tc.key)), tc.other)
 			if tc.want == "" {
 				require.NoError(t, err)
 				require.Equal(t, tc.by, by)
@@ -74,9 +74,9 @@ func TestWhoMayManageARun(t *testing.T) {
 
 	of := func(user string) job.Record {
 		id := server.AddJob(user, dataset, "ncsa.ray.finetune")
-		return job.New("ft-of-"+user[:3], job.Request{APIVersion: 2, JobID: id, DatasetID: dataset}, "")
+		return job.New("ft-of-"+user[:3], job.Train, job.Request{APIVersion: 2, JobID: id, DatasetID: dataset}, "")
 	}
-	unknown := job.New("ft-unknown", job.Request{APIVersion: 2, JobID: "000000000000000000000000", DatasetID: dataset}, "")
+	unknown := job.New("ft-unknown", job.Train, job.Request{APIVersion: 2, JobID: "000000000000000000000000", DatasetID: dataset}, "")
 	for name, tc := range map[string]struct {
 		user  string
 		other job.Record
@@ -91,7 +91,7 @@ func TestWhoMayManageARun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			rec := job.New(run, job.Request{APIVersion: 2, DatasetID: dataset}, job.Secret(server.Key(tc.user)))
+			rec := job.New(run, job.Train, job.Request{APIVersion: 2, DatasetID: dataset}, job.Secret(server.Key(tc.user)))
 			by, err := platform.CanManage(t.Context(), rec, tc.other)
 			if tc.want == "" {
 				require.NoError(t, err)

@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/results/delivery"
 )
 
-func folderStep(s session, dataset, parent, full, name string) delivery.Step {
+func folderStep(s versions.Session, dataset, parent, full, name string) delivery.Step {
 	return delivery.Step{
 		Kind: delivery.KindFolder, Name: full,
 		Look: func(ctx context.Context, _ delivery.Entry) (string, bool, error) {
@@ -22,9 +23,9 @@ func folderStep(s session, dataset, parent, full, name string) delivery.Step {
 	}
 }
 
-// isShown reports whether an artifact is shown besides being a file. Clowder v2 shows it as a card on the dataset. Clowder v1 shows pages and
-// texts by themselves, and a picture only as the preview of a file.
-func isShown(s session, a delivery.Artifact) bool {
+// isShown reports whether an artifact is shown besides being a file. A Clowder with cards shows it on the dataset. Any other
+// shows pages and texts by themselves, and a picture only as the preview of a file.
+func isShown(s versions.Session, a delivery.Artifact) bool {
 	if _, ok := s.(cards); ok {
 		return a.Show.OnCard()
 	}
@@ -95,7 +96,7 @@ func visualizationStep(s cards, dataset, extractor, run string, a delivery.Artif
 
 // thumbnailStep shows a picture on the model's card. A second picture that nothing shows does no harm, so a kill between
 // storing and showing it needs no more than doing it again.
-func thumbnailStep(s session, dataset, folder, model string, a delivery.Artifact) delivery.Step {
+func thumbnailStep(s versions.Session, dataset, folder, model string, a delivery.Artifact) delivery.Step {
 	return delivery.Step{
 		Kind: delivery.KindThumbnail, Name: a.Name, SHA256: a.SHA256, Size: a.Size,
 		Look: func(ctx context.Context, _ delivery.Entry) (string, bool, error) {
@@ -121,14 +122,14 @@ func thumbnailStep(s session, dataset, folder, model string, a delivery.Artifact
 }
 
 // metadataStep adds one entry about a run to the dataset.
-func metadataStep(s session, dataset string, e platform.Extractor, run string, content map[string]any) delivery.Step {
+func metadataStep(s versions.Session, dataset string, e platform.Extractor, run string, content map[string]any) delivery.Step {
 	return entryStep(delivery.Step{Name: run}, e, run, content,
 		func(ctx context.Context) ([]clowder.Metadata, error) { return s.Metadata(ctx, dataset) },
 		func(ctx context.Context, m clowder.Metadata) (string, error) { return s.AddMetadata(ctx, dataset, m) })
 }
 
 // modelStep adds the same to the file of the model, with its sha256, so that the page of the file says what it is.
-func modelStep(s session, file string, e platform.Extractor, run string, content map[string]any, a delivery.Artifact) delivery.Step {
+func modelStep(s versions.Session, file string, e platform.Extractor, run string, content map[string]any, a delivery.Artifact) delivery.Step {
 	content = maps.Clone(content)
 	content["sha256"] = a.SHA256
 	return entryStep(delivery.Step{Name: run + "/" + a.Name, SHA256: a.SHA256}, e, run, content,

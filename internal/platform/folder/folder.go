@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/ability"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
@@ -169,6 +170,12 @@ func (f *Platform) News(context.Context, job.Record, disk.Folder) ([]job.Announc
 
 // Address is empty: there is no Clowder.
 func (f *Platform) Address(job.Record) (string, error) { return "", nil }
+
+// Abilities are those that Known gives: it answers without a Clowder.
+func (f *Platform) Abilities(job.Request) ability.Set { return ability.Set{ConfirmsStatuses: true} }
+
+// Origin is empty: no Clowder sends requests.
+func (f *Platform) Origin(job.Request) (configured, named string) { return "", "" }
 
 // User is the one who runs the command.
 func (f *Platform) User(context.Context, job.Record) (string, error) { return "you", nil }

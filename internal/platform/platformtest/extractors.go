@@ -10,12 +10,13 @@ import (
 
 	clowderray "github.com/ncsa/clowder-ray"
 	"github.com/ncsa/clowder-ray/internal/clowder/form"
+	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
 )
 
 // parsed are the extractors of a test process. Parsing their forms in each test took a quarter of the processor time of many tests.
 var parsed = sync.OnceValues(func() (platform.Extractors, error) {
-	all := platform.Extractors{{Kind: platform.Train}, {Kind: platform.Train}, {Kind: platform.Predict}, {Kind: platform.Script}, {Kind: platform.Runs}}
+	all := platform.Extractors{{Kind: job.Train}, {Kind: job.Train}, {Kind: job.Predict}, {Kind: job.Script}, {Kind: job.Runs}}
 	for i, doc := range [][]byte{clowderray.ExtractorInfo, clowderray.AdvancedInfo, clowderray.PredictInfo, clowderray.ScriptInfo, clowderray.RunsInfo} {
 		info, err := form.Parse(doc)
 		if err != nil {

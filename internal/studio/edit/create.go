@@ -35,7 +35,7 @@ func (s *Section) list(ctx context.Context, dataset string) (files []Listed, oth
 	if role, err = s.allowed(ctx, dataset, clowder.RoleViewer); err != nil {
 		return nil, 0, role, err
 	}
-	found, err := web.VisitorOf(ctx).Clowder.FilesNow(ctx, dataset)
+	found, err := filesOf(ctx).FilesNow(ctx, dataset)
 	if err != nil {
 		return nil, 0, role, err
 	}
@@ -77,15 +77,14 @@ func (s *Section) create(ctx context.Context, dataset, name, content string) (cl
 		return clowder.File{}, err
 	}
 	defer free()
-	v := web.VisitorOf(ctx)
-	found, err := v.Clowder.FilesNow(ctx, dataset)
+	found, err := filesOf(ctx).FilesNow(ctx, dataset)
 	if err != nil {
 		return clowder.File{}, err
 	}
 	if slices.ContainsFunc(found, func(f clowder.File) bool { return strings.EqualFold(f.Path, name) }) {
 		return refuse(http.StatusConflict, "The dataset has a file "+quoted(name)+" already.", "Open it, or use another name.")
 	}
-	return v.Clowder.Upload(ctx, dataset, "", clowder.Body{
+	return web.VisitorOf(ctx).Clowder.Upload(ctx, dataset, "", clowder.Body{
 		Name: name, ContentType: contentType(name), Size: int64(len(content)),
 		Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil },
 	})

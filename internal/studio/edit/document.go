@@ -72,7 +72,7 @@ func (s *Section) state(ctx context.Context, dataset, file string, needed clowde
 	if clowder.CheckIDs("file", file) != nil {
 		return clowder.FileState{}, role, web.NotFound
 	}
-	state, err := web.VisitorOf(ctx).Clowder.FileState(ctx, file)
+	state, err := filesOf(ctx).FileState(ctx, file)
 	if err != nil {
 		return clowder.FileState{}, role, err
 	}
@@ -102,7 +102,7 @@ func (s *Section) open(ctx context.Context, dataset, file string) (Document, err
 
 // text reads a version of a file, the newest one for number 0. If the editor cannot show it, the text is empty and why says the reason.
 func (s *Section) text(ctx context.Context, f clowder.FileState, number int) (text, why string, err error) {
-	body, err := web.VisitorOf(ctx).Clowder.ReadFile(ctx, f.File, number, maxText)
+	body, err := filesOf(ctx).ReadFile(ctx, f.File, number, maxText)
 	if errors.Is(err, clowder.ErrFileTooLarge) {
 		return "", "This file is larger than 1 MB.", nil
 	}
@@ -184,7 +184,7 @@ func savedOf(f clowder.FileState) Saved {
 
 // history lists the versions of a file, newest first.
 func (s *Section) history(ctx context.Context, f clowder.FileState) ([]Saved, error) {
-	versions, err := web.VisitorOf(ctx).Clowder.Versions(ctx, f.ID, maxHistory)
+	versions, err := filesOf(ctx).Versions(ctx, f.ID, maxHistory)
 	if err != nil {
 		return nil, err
 	}

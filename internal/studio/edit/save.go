@@ -76,8 +76,7 @@ func (s *Section) saveLocked(ctx context.Context, dataset, file, base, text stri
 	if err != nil {
 		return Outcome{}, err
 	}
-	v := web.VisitorOf(ctx)
-	if why, do, _ := mayNotSave(v, role, state); why != "" {
+	if why, do, _ := mayNotSave(web.VisitorOf(ctx), role, state); why != "" {
 		return Outcome{}, &web.Problem{Type: "read-only", Title: "This file is read only", Status: http.StatusForbidden, Detail: why, Do: do}
 	}
 	current, err := s.version(ctx, state, 0)
@@ -93,7 +92,7 @@ func (s *Section) saveLocked(ctx context.Context, dataset, file, base, text stri
 	// From here on a visitor who goes away must not leave a version that nobody looked at.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
-	made, err := v.Clowder.Update(ctx, state, []byte(text))
+	made, err := filesOf(ctx).Update(ctx, state, []byte(text))
 	if err != nil {
 		if made, err = s.afterDoubt(ctx, state, text, err); err != nil {
 			return Outcome{}, err
@@ -120,8 +119,7 @@ func (s *Section) afterDoubt(ctx context.Context, before clowder.FileState, text
 	if kind, _ := job.Classify(doubt); kind != job.KindUnknown {
 		return clowder.FileState{}, doubt
 	}
-	v := web.VisitorOf(ctx)
-	now, err := v.Clowder.FileState(ctx, before.ID)
+	now, err := filesOf(ctx).FileState(ctx, before.ID)
 	if err != nil {
 		return clowder.FileState{}, doubt
 	}
@@ -132,7 +130,7 @@ func (s *Section) afterDoubt(ctx context.Context, before clowder.FileState, text
 	if err != nil {
 		return clowder.FileState{}, doubt
 	}
-	if now.Creator == v.Email && current == text {
+	if now.Creator == web.VisitorOf(ctx).Email && current == text {
 		return now, nil
 	}
 	return clowder.FileState{}, stale(Newest{Saved: savedOf(now), Text: current, Known: true}, tag(before))
@@ -141,8 +139,7 @@ func (s *Section) afterDoubt(ctx context.Context, before clowder.FileState, text
 // collision looks for a version that somebody saved in Clowder itself in the same instant: it has the number of ours, or it came between
 // the version that was compared and ours.
 func (s *Section) collision(ctx context.Context, before, made clowder.FileState, mine string) (*Newest, error) {
-	v := web.VisitorOf(ctx)
-	versions, err := v.Clowder.Versions(ctx, made.ID, maxHistory)
+	versions, err := filesOf(ctx).Versions(ctx, made.ID, maxHistory)
 	if err != nil {
 		return nil, err
 	}

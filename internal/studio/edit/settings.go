@@ -19,20 +19,16 @@ type Settings struct{ checker check.Checker }
 // Check reads a file of the dataset, given by its id, its path or its name, with the credential of the visitor. The error is a *web.Problem
 // with the first mistake that ends a training. What cannot be read here is not checked: the training itself says what is wrong with it.
 func (s *Settings) Check(ctx context.Context, dataset, file string) error {
-	v := web.VisitorOf(ctx)
-	if v.V1 != nil { // Clowder v1 keeps no versions of files, so the studio does not read them there
-		return nil
-	}
 	if clowder.CheckIDs("file", file) != nil {
-		if file = named(ctx, v, dataset, file); file == "" {
+		if file = named(ctx, dataset, file); file == "" {
 			return nil
 		}
 	}
-	state, err := v.Clowder.FileState(ctx, file)
+	state, err := filesOf(ctx).FileState(ctx, file)
 	if err != nil || state.DatasetID != dataset || !Editable(state.Name) {
 		return nil //nolint:nilerr // the training says what is wrong with the file
 	}
-	body, err := v.Clowder.ReadFile(ctx, state.File, 0, maxText)
+	body, err := filesOf(ctx).ReadFile(ctx, state.File, 0, maxText)
 	if err != nil {
 		return nil //nolint:nilerr // as above
 	}
@@ -43,8 +39,8 @@ func (s *Settings) Check(ctx context.Context, dataset, file string) error {
 }
 
 // named returns the id of the file that a training finds by a path or a name, empty where there is none.
-func named(ctx context.Context, v *web.Visitor, dataset, name string) string {
-	files, err := v.Clowder.FilesNow(ctx, dataset)
+func named(ctx context.Context, dataset, name string) string {
+	files, err := filesOf(ctx).FilesNow(ctx, dataset)
 	if err != nil {
 		return ""
 	}

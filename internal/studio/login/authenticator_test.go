@@ -20,6 +20,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/studio/login/logintest"
 	"github.com/ncsa/clowder-ray/internal/studio/web"
 )
@@ -102,7 +103,7 @@ func build(t *testing.T, with setup) *place {
 	if with.ways == nil {
 		with.ways = []Method{ByOIDC, ByKey}
 	}
-	p.login, err = New(site, At(p.client, with.version), Config{
+	p.login, err = New(site, At(p.client, versions.Of(with.version)), Config{
 		Methods: with.ways, Keys: with.keys, Now: p.clock.now,
 		Issuer: Issuer{URL: p.keycloak.URL, Client: logintest.Client, HTTP: &http.Client{Transport: issuer}},
 	})

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
-	v1 "github.com/ncsa/clowder-ray/internal/clowder/v1"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/studio/web"
 )
@@ -26,67 +26,47 @@ type Clowder interface {
 	Role(ctx context.Context, c Credential, dataset string) (clowder.Role, error)
 }
 
-// At returns the Clowder of a client. Only version 2 takes access tokens.
-func At(client *clowder.Client, version int) Clowder {
-	if version == 1 {
-		return first{client}
-	}
-	return second{client}
+// At returns the Clowder of a client, which is of this version.
+func At(client *clowder.Client, version versions.Version) Clowder { return configured{client, version} }
+
+// configured is the Clowder at the configured address.
+type configured struct {
+	client  *clowder.Client
+	version versions.Version
 }
 
-// second is a Clowder v2.
-type second struct{ client *clowder.Client }
+// session acts with a credential. A Clowder that takes no access tokens refuses one with the status 401.
+func (c configured) session(with Credential) (versions.Session, error) {
+	switch {
+	case !with.Token:
+		return c.version.At(c.client, "", with.Secret)
+	case c.version.Bearer == nil:
+		return nil, job.Permanent(clowder.NewAnswerError(http.StatusUnauthorized, "this Clowder takes API keys only"))
+	default:
+		return c.version.Bearer(c.client, with.Secret), nil
+	}
+}
 
 // Lend lets a visitor act with the credential.
-func (s second) Lend(v *web.Visitor, c Credential) error {
-	v.Clowder = s.session(c)
-	return nil
-}
-
-func (s second) session(c Credential) *clowder.Session {
-	if c.Token {
-		return s.client.Bearer(c.Secret)
-	}
-	return s.client.As(c.Secret)
-}
-
-// Profile asks Clowder for the person.
-func (s second) Profile(ctx context.Context, c Credential) (clowder.Profile, error) {
-	return s.session(c).Profile(ctx)
-}
-
-// Role asks Clowder for the role.
-func (s second) Role(ctx context.Context, c Credential, dataset string) (clowder.Role, error) {
-	return s.session(c).Role(ctx, dataset)
-}
-
-// first is a Clowder v1.
-type first struct{ client *clowder.Client }
-
-// Lend lets a visitor act with the key.
-func (f first) Lend(v *web.Visitor, c Credential) (err error) {
-	v.Clowder = f.client.As(c.Secret)
-	v.V1, err = v1.At(f.client, "", c.Secret)
+func (c configured) Lend(v *web.Visitor, with Credential) (err error) {
+	v.Clowder, err = c.session(with)
 	return err
 }
 
 // Profile asks Clowder for the person.
-func (f first) Profile(ctx context.Context, c Credential) (clowder.Profile, error) {
-	if c.Token {
-		return clowder.Profile{}, job.Permanent(clowder.NewAnswerError(http.StatusUnauthorized, "Clowder v1 takes API keys only"))
-	}
-	session, err := v1.At(f.client, "", c.Secret)
+func (c configured) Profile(ctx context.Context, with Credential) (clowder.Profile, error) {
+	s, err := c.session(with)
 	if err != nil {
 		return clowder.Profile{}, err
 	}
-	return session.Profile(ctx)
+	return s.Profile(ctx)
 }
 
 // Role asks Clowder for the role.
-func (f first) Role(ctx context.Context, c Credential, dataset string) (clowder.Role, error) {
-	session, err := v1.At(f.client, "", c.Secret)
+func (c configured) Role(ctx context.Context, with Credential, dataset string) (clowder.Role, error) {
+	s, err := c.session(with)
 	if err != nil {
 		return clowder.NoRole, err
 	}
-	return session.Role(ctx, dataset)
+	return s.Role(ctx, dataset)
 }

@@ -75,7 +75,7 @@ func (s *Section) showList(w http.ResponseWriter, req *http.Request) {
 // named is a dataset as pages name it. The registry knows the name of each dataset with a model; of others Clowder does.
 func (s *Section) named(req *http.Request, id, title string) web.Dataset {
 	if v := web.VisitorOf(req.Context()); title == "" && v != nil && v.Clowder != nil {
-		if found, err := v.Dataset(req.Context(), id); err == nil {
+		if found, err := v.Clowder.Dataset(req.Context(), id); err == nil {
 			title = found.Name
 		}
 	}

@@ -4,28 +4,18 @@ import (
 	"context"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
-	v1 "github.com/ncsa/clowder-ray/internal/clowder/v1"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 )
 
 // Visitor is the person behind a request.
 type Visitor struct {
 	Email, Name string
-	// Clowder acts with the visitor's own credential.
-	Clowder *clowder.Session
-	// V1 does the same in a Clowder v1, where the routes of Clowder are not there. nil: it is a v2.
-	V1 *v1.Session
+	// Clowder acts with the visitor's own credential. What it can do depends on the version of Clowder.
+	Clowder versions.Session
 	// CanSave says that Clowder takes new versions of files from this login.
 	CanSave bool
 	// Session names the login for quotas and presence. It tells no secret.
 	Session string
-}
-
-// Dataset reads a dataset with the visitor's own credential.
-func (v *Visitor) Dataset(ctx context.Context, id string) (clowder.Dataset, error) {
-	if v.V1 != nil {
-		return v.V1.Dataset(ctx, id)
-	}
-	return v.Clowder.Dataset(ctx, id)
 }
 
 type visitorKey struct{}

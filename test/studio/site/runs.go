@@ -65,7 +65,7 @@ func (s *Site) Add(tb testing.TB, r Run) {
 	}
 	values := map[string]any{"run_name": r.Name}
 	maps.Copy(values, r.Settings)
-	rec := job.New(r.ID, job.Request{
+	rec := job.New(r.ID, extractors(tb).Of(job.Request{Extractor: r.Extractor}).Kind, job.Request{
 		Key: "job-" + r.ID, JobID: "job-" + r.ID, APIVersion: 2, Host: s.Clowder.URL, Extractor: r.Extractor, Kind: job.Dataset, ResourceID: r.Dataset, DatasetID: r.Dataset,
 		Name: "Film reviews", Parameters: values, BodyHash: r.ID, Received: time.Now().UTC(),
 	}, job.Secret(s.Clowder.Key(r.By)))

@@ -24,6 +24,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/clowder/form"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/platform"
@@ -169,7 +170,7 @@ func (s *Site) start(tb testing.TB) {
 	require.NoError(tb, err)
 	s.Links = links
 	server, err := studio.New(ctx, s.set, studio.Parts{
-		ClowderURL: s.Clowder.URL, ClowderVersion: s.options.Version, Clowder: s.client, Keys: s.keys, Store: s.Store, Volume: s.Volume, Extractors: all, Places: places, Jobs: jobs{s}, Links: links,
+		ClowderURL: s.Clowder.URL, ClowderVersion: versions.Of(s.options.Version), Clowder: s.client, Keys: s.keys, Store: s.Store, Volume: s.Volume, Extractors: all, Places: places, Jobs: jobs{s}, Links: links,
 		Python: s.options.Python, Trainer: s.options.Trainer, Version: "1.0.0", Log: s.options.Log,
 	})
 	require.NoError(tb, err)
@@ -189,7 +190,7 @@ func logger(tb testing.TB) *zap.Logger {
 // extractors are the extractors of the product.
 func extractors(tb testing.TB) platform.Extractors {
 	tb.Helper()
-	all := platform.Extractors{{Kind: platform.Train}, {Kind: platform.Train}, {Kind: platform.Predict}, {Kind: platform.Script}, {Kind: platform.Runs}}
+	all := platform.Extractors{{Kind: job.Train}, {Kind: job.Train}, {Kind: job.Predict}, {Kind: job.Script}, {Kind: job.Runs}}
 	for i, doc := range [][]byte{clowderray.ExtractorInfo, clowderray.AdvancedInfo, clowderray.PredictInfo, clowderray.ScriptInfo, clowderray.RunsInfo} {
 		info, err := form.Parse(doc)
 		require.NoError(tb, err)

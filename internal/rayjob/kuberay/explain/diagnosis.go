@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"strings"
+
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
@@ -39,4 +41,15 @@ func inParentheses(text string) string {
 		return ""
 	}
 	return " (" + text + ")"
+}
+
+// reported is what Kubernetes says in its own words: a reason, and a message where there is one.
+func reported(reason, message string) string {
+	return inParentheses(strings.TrimSuffix(strings.TrimSpace(reason+": "+message), ":"))
+}
+
+// lastCause returns the end of a chain of errors, which says what went wrong.
+func lastCause(message string) string {
+	message = strings.TrimSpace(message)
+	return message[strings.LastIndex(message, ": ")+1:]
 }

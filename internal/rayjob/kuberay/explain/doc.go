@@ -2,6 +2,7 @@
 // went wrong with it, and what helps.
 //
 // It is pure: a Snapshot goes in, a line of at most rayjob.MaxReason printable characters comes out. It makes no request,
-// reads no clock and keeps no state. It owns the tables of the reasons that Kubernetes, KubeRay, Kueue and the container
-// runtimes report. A reason that is in no table is shown as it is, and never decides anything.
+// reads no clock and keeps no state. It knows the causes that users meet most: images, shortages, quotas, the shared
+// volume, crashes and memory, Kueue and the autoscaler. What Kubernetes reports otherwise is shown in its own words, and
+// never decides anything.
 package explain

@@ -2,7 +2,6 @@ package explain
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -37,13 +36,13 @@ func lossOf(p *corev1.Pod) loss {
 		return loss{eviction(p.Status.Message), disruptionTime(p)}
 	}
 	if c := condition(p, corev1.DisruptionTarget); c != nil && c.Status == corev1.ConditionTrue {
-		return loss{disruption(c), c.LastTransitionTime.Time}
+		return loss{Diagnosis{Cause: "it was taken off its node" + reported(c.Reason, c.Message)}, c.LastTransitionTime.Time}
 	}
 	if c := condition(p, corev1.PodReady); unreachable(p) {
 		return loss{Diagnosis{Cause: "its node stopped responding"}, c.LastTransitionTime.Time}
 	}
 	if p.Status.Phase == corev1.PodFailed && p.Status.Reason != "" {
-		return loss{Diagnosis{"its node rejected it" + inParentheses(p.Status.Reason+": "+p.Status.Message), askAdministrator}, disruptionTime(p)}
+		return loss{Diagnosis{"its node rejected it" + reported(p.Status.Reason, p.Status.Message), askAdministrator}, disruptionTime(p)}
 	}
 	return loss{}
 }
@@ -89,45 +88,12 @@ func limitOf(p *corev1.Pod, container string) resource.Quantity {
 	return resource.Quantity{}
 }
 
-// emptyDir is the kubelet's message about a volume of the pod that exceeds its limit.
-var emptyDir = regexp.MustCompile(`EmptyDir volume "([^"]+)" exceeds the limit "([^"]+)"`)
-
 // eviction words why a kubelet evicted a pod.
 func eviction(message string) Diagnosis {
-	has := func(text string) bool { return strings.Contains(message, text) }
-	if m := emptyDir.FindStringSubmatch(message); m != nil && m[1] == "memory" { // the name of the volume in kuberay.newPod
-		return Diagnosis{"its shared memory of " + detail(m[2]) + " is full", "choose a smaller batch_size, or " + askAdministrator + " to raise sharedMemory"}
-	} else if m != nil {
-		return Diagnosis{"its scratch space of " + detail(m[2]) + " is full", "use less data, or " + askAdministrator + " to raise scratch"}
-	}
-	switch {
-	case has("local ephemeral storage"):
-		return Diagnosis{"it exceeded its limit of local disk space", "use less data, or " + askAdministrator + " to raise the limit"}
-	case has("low on resource: memory"), has("MemoryPressure"):
+	if strings.Contains(message, "low on resource: memory") || strings.Contains(message, "MemoryPressure") {
 		return Diagnosis{"its node ran out of memory", moreMemory}
-	case has("ephemeral-storage"), has("nodefs"), has("imagefs"), has("inodes"), has("DiskPressure"):
-		return Diagnosis{"the disk of its node is full", askAdministrator + " to free disk space"}
-	case has("pids"), has("PIDPressure"):
-		return Diagnosis{"its node runs too many processes", askAdministrator}
-	default:
-		return Diagnosis{"it was evicted from its node" + inParentheses(message), askAdministrator}
 	}
-}
-
-// disruption words why the control plane or the kubelet ends a pod for a reason other than a shortage.
-func disruption(c *corev1.PodCondition) Diagnosis {
-	switch c.Reason {
-	case corev1.PodReasonPreemptionByScheduler:
-		return Diagnosis{Cause: "it was preempted by a workload with a higher priority"}
-	case "DeletionByTaintManager", "DeletionByPodGC":
-		return Diagnosis{Cause: "its node failed or was taken out of service"}
-	case "EvictionByEvictionAPI":
-		return Diagnosis{Cause: "its node is being drained for maintenance"}
-	case corev1.PodReasonTerminationByKubelet:
-		return Diagnosis{Cause: "its node shut down or evicted it" + inParentheses(c.Message)}
-	default:
-		return Diagnosis{Cause: "it was evicted from its node" + inParentheses(c.Reason+": "+c.Message)}
-	}
+	return Diagnosis{"it was evicted from its node" + inParentheses(message), askAdministrator}
 }
 
 // recentLoss is how long a loss is reported while the job continues.

@@ -35,50 +35,21 @@ func TestLosses(t *testing.T) {
 			"its node ran out of memory; choose a profile with more memory, or a smaller batch_size",
 		},
 		"a machine short of disk": {
-			failed("Evicted", "The node was low on resource: ephemeral-storage. Threshold quantity: 1Gi, available: 900Mi. Container ray was using "+
-				"8Gi, request is 0, has larger consumption of ephemeral-storage. "),
-			"the disk of its node is full" + toAdministrator + " to free disk space",
-		},
-		"a machine short of disk, with the time": {
 			func(p *corev1.Pod) {
-				failed("Evicted", "The node was low on resource: inodes. ")(p)
+				failed("Evicted", "The node was low on resource: ephemeral-storage. ")(p)
 				disrupted("TerminationByKubelet", "")(p)
 			},
-			"the disk of its node is full" + toAdministrator + " to free disk space",
+			"it was evicted from its node (The node was low on resource: ephemeral-storage.)" + toAdministrator,
 		},
-		"a machine that takes no more": {
-			failed("Evicted", "The node had condition: [DiskPressure]. "),
-			"the disk of its node is full" + toAdministrator + " to free disk space",
-		},
-		"a machine without processes": {failed("Evicted", "The node was low on resource: pids. "), "its node runs too many processes" + toAdministrator},
 		"full scratch space": {
 			failed("Evicted", `Usage of EmptyDir volume "scratch" exceeds the limit "20Gi". `),
-			"its scratch space of 20Gi is full; use less data, " + orAdministrator + " to raise scratch",
+			`it was evicted from its node (Usage of EmptyDir volume "scratch" exceeds the limit "20Gi".)` + toAdministrator,
 		},
-		"full shared memory": {
-			failed("Evicted", `Usage of EmptyDir volume "memory" exceeds the limit "2Gi". `),
-			"its shared memory of 2Gi is full; choose a smaller batch_size, " + orAdministrator + " to raise sharedMemory",
-		},
-		"too much written": {
-			failed("Evicted", `Container ray exceeded its local ephemeral storage limit "1Gi". `),
-			"it exceeded its limit of local disk space; use less data, " + orAdministrator + " to raise the limit",
-		},
-		"another eviction": {failed("Evicted", "for fun"), "it was evicted from its node (for fun)" + toAdministrator},
 		"a GPU that is broken": {
 			failed("UnexpectedAdmissionError", "Allocate failed due to no healthy devices present"),
 			"its node rejected it (UnexpectedAdmissionError: Allocate failed due to no healthy devices present)" + toAdministrator,
 		},
-		"a higher priority": {disrupted("PreemptionByScheduler", "x"), "it was preempted by a workload with a higher priority"},
-		"a machine that is lost": {
-			disrupted("DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint"),
-			"its node failed or was taken out of service",
-		},
-		"a machine that is emptied": {disrupted("EvictionByEvictionAPI", "Eviction API: evicting"), "its node is being drained for maintenance"},
-		"a machine that goes off": {
-			disrupted("TerminationByKubelet", "Pod was terminated in response to imminent node shutdown."),
-			"its node shut down or evicted it (Pod was terminated in response to imminent node shutdown.)",
-		},
-		"something new": {disrupted("New", "x"), "it was evicted from its node (New: x)"},
+		"a higher priority": {disrupted("PreemptionByScheduler", "x"), "it was taken off its node (PreemptionByScheduler: x)"},
 		"a machine that is silent": {
 			func(p *corev1.Pod) {
 				p.Status.Phase = corev1.PodRunning

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -108,4 +109,16 @@ func largest(want corev1.ResourceList, nodes []corev1.Node) string {
 		return " at once"
 	}
 	return " (at most " + text.List(parts) + ")"
+}
+
+// selectorOf words the labels that a pod requires of its node.
+func selectorOf(p *corev1.Pod) string {
+	var parts []string
+	for _, key := range slices.Sorted(maps.Keys(p.Spec.NodeSelector)) {
+		parts = append(parts, key+"="+p.Spec.NodeSelector[key])
+	}
+	if len(parts) == 0 {
+		return " that matches the profile"
+	}
+	return " with the label " + detail(text.List(parts))
 }

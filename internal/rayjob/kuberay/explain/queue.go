@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -119,33 +118,15 @@ func (w *Workload) reason() Diagnosis {
 	eviction := meta.FindStatusCondition(w.Status.Conditions, queueEvicted)
 	switch {
 	case w.inactive() && eviction != nil:
-		return Diagnosis{"Kueue has deactivated the job" + inParentheses(eviction.Message), askAdministrator}
+		return Diagnosis{"the job was deactivated in the queue" + inParentheses(eviction.Message), askAdministrator}
 	case w.inactive():
 		return Diagnosis{"the job was deactivated in the queue", askAdministrator}
 	case w.is(queueReserved):
 		return Diagnosis{Cause: "its quota is reserved, and its nodes are being prepared"}
 	case eviction != nil && eviction.Status == metav1.ConditionTrue:
-		return requeued(eviction)
+		return Diagnosis{Cause: "it was returned to the queue" + reported(eviction.Reason, eviction.Message)}
 	default:
 		return quotaShortage(message)
-	}
-}
-
-// requeued words why Kueue has returned an admitted job to the queue.
-func requeued(c *metav1.Condition) Diagnosis {
-	switch c.Reason {
-	case "Preempted":
-		return Diagnosis{Cause: "it was preempted by a higher-priority job and will resume"}
-	case "PodsReadyTimeout":
-		return Diagnosis{"its Ray cluster did not start in time and will be retried", askAdministrator + " if this lasts"}
-	case "ClusterQueueStopped", "LocalQueueStopped":
-		return Diagnosis{"the queue is stopped", askAdministrator + " when it will reopen"}
-	case "AdmissionCheck":
-		return Diagnosis{"its nodes could not be provisioned and will be requested again", askAdministrator + " if this lasts"}
-	case "NodeFailures":
-		return Diagnosis{Cause: "a node failed, and the job will resume when there is capacity"}
-	default:
-		return Diagnosis{Cause: "it was returned to the queue" + inParentheses(c.Message)}
 	}
 }
 
@@ -154,7 +135,7 @@ var (
 	quotaTooSmall = regexp.MustCompile(`insufficient quota for (\S+) in flavor \S+, .*current podset request \(([^)]+)\) > maximum capacity \(([^)]+)\)`)
 )
 
-// quotaShortage words why Kueue cannot reserve quota for a job.
+// quotaShortage words why Kueue cannot reserve quota for a job. A reason other than quota is shown as it is.
 func quotaShortage(message string) Diagnosis {
 	if m := quotaTooSmall.FindStringSubmatch(message); m != nil {
 		return Diagnosis{
@@ -165,17 +146,7 @@ func quotaShortage(message string) Diagnosis {
 	if m := quotaInUse.FindStringSubmatch(message); m != nil {
 		return Diagnosis{Cause: "the free quota of the queue is short by " + kueueAmount(m[1], m[2])}
 	}
-	has := func(text string) bool { return strings.Contains(message, text) }
-	switch {
-	case has("LocalQueue") && has("doesn't exist"):
-		return Diagnosis{"the queue does not exist", askAdministrator + " to correct the profile"}
-	case has("ClusterQueue") && has("doesn't exist"), has("inactive"), has("stopped"):
-		return Diagnosis{"the queue is closed" + inParentheses(message), askAdministrator}
-	case message == "", has("no longer fits"):
-		return Diagnosis{}
-	default:
-		return Diagnosis{Cause: detail(message)}
-	}
+	return Diagnosis{Cause: detail(message)}
 }
 
 // kueueAmount words an amount in a message of Kueue.

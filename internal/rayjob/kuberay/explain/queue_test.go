@@ -121,27 +121,13 @@ func TestQueued(t *testing.T) {
 				"gpu, 1 more needed")},
 			want: ": the free quota of the queue is short by 1 GPU",
 		},
-		"no room, by bytes": {
-			conditions: []metav1.Condition{no("couldn't assign flavors to pod set head: insufficient unused quota for memory in flavor cpu, 2Gi more " +
-				"needed")},
-			want: ": the free quota of the queue is short by 2 GiB of memory",
-		},
 		"too large": {
 			conditions: []metav1.Condition{no("couldn't assign flavors to pod set worker: insufficient quota for cpu in flavor cpu, previously " +
 				"considered podsets requests (1) + current podset request (16) > maximum capacity (8)")},
 			want: ": it requests 16 CPUs, but the queue has at most 8; " +
 				"choose a smaller profile or fewer workers, " + orAdministrator + " for a larger quota",
 		},
-		"another job came first": {conditions: []metav1.Condition{no("Workload no longer fits after processing another workload")}, want: ""},
-		"no queue": {
-			conditions: []metav1.Condition{no("LocalQueue team doesn't exist")},
-			want:       ": the queue does not exist" + toAdministrator + " to correct the profile",
-		},
-		"a closed queue": {
-			conditions: []metav1.Condition{no("ClusterQueue all is inactive")},
-			want:       ": the queue is closed (ClusterQueue all is inactive)" + toAdministrator,
-		},
-		"something new": {conditions: []metav1.Condition{no("moon phase")}, want: ": moon phase"},
+		"no queue": {conditions: []metav1.Condition{no("LocalQueue team doesn't exist")}, want: ": LocalQueue team doesn't exist"},
 		"a number in other words": {
 			conditions: []metav1.Condition{no("insufficient unused quota for cpu in flavor x, many more needed")}, want: ": the free quota of the queue is short by many cpu",
 		},
@@ -151,30 +137,14 @@ func TestQueued(t *testing.T) {
 		},
 		"preempted": {
 			conditions: []metav1.Condition{yes("Evicted", "Preempted", "Preempted to accommodate a workload"), no("x")},
-			want:       ": it was preempted by a higher-priority job and will resume",
+			want:       ": it was returned to the queue (Preempted: Preempted to accommodate a workload)",
 		},
-		"too slow": {
-			conditions: []metav1.Condition{yes("Evicted", "PodsReadyTimeout", "")},
-			want:       ": its Ray cluster did not start in time and will be retried" + toAdministrator + " if this lasts",
-		},
-		"a stopped queue": {
-			conditions: []metav1.Condition{yes("Evicted", "LocalQueueStopped", "")},
-			want:       ": the queue is stopped" + toAdministrator + " when it will reopen",
-		},
-		"no machines": {
-			conditions: []metav1.Condition{yes("Evicted", "AdmissionCheck", "")},
-			want:       ": its nodes could not be provisioned and will be requested again" + toAdministrator + " if this lasts",
-		},
-		"a machine failed": {
-			conditions: []metav1.Condition{yes("Evicted", "NodeFailures", "")},
-			want:       ": a node failed, and the job will resume when there is capacity",
-		},
-		"another eviction":  {conditions: []metav1.Condition{yes("Evicted", "New", "for fun")}, want: ": it was returned to the queue (for fun)"},
+		"another eviction":  {conditions: []metav1.Condition{yes("Evicted", "New", "for fun")}, want: ": it was returned to the queue (New: for fun)"},
 		"taken out by hand": {set: func(w *Workload) { w.Spec.Active = new(bool) }, want: ": the job was deactivated in the queue" + toAdministrator},
 		"given up": {
 			conditions: []metav1.Condition{yes("Evicted", "Deactivated", "exceeding the maximum number of re-queuing retries")},
 			set:        func(w *Workload) { w.Spec.Active = new(bool) },
-			want:       ": Kueue has deactivated the job (exceeding the maximum number of re-queuing retries)" + toAdministrator,
+			want:       ": the job was deactivated in the queue (exceeding the maximum number of re-queuing retries)" + toAdministrator,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -60,46 +60,20 @@ func (s Snapshot) podRefusal() string {
 }
 
 var (
-	quotaExceeded   = regexp.MustCompile(`exceeded quota: (\S+), requested: (\S+), used: (\S+), limited: (\S+)`)
-	quotaIncomplete = regexp.MustCompile(`failed quota: (\S+): must specify (.+)`)
-	sizeBound       = regexp.MustCompile(`(?:maximum|minimum) \S+ usage per \S+ is .+|\S+ max limit to request ratio per .+`)
-	webhookDenied   = regexp.MustCompile(`admission webhook "([^"]+)" denied the request:? ?(.*)`)
-	policyDenied    = regexp.MustCompile(`ValidatingAdmissionPolicy '([^']+)' .*denied request: (.*)`)
-	webhookTimeout  = regexp.MustCompile(`failed calling webhook "([^"]+)"`)
-	securityDenied  = regexp.MustCompile(`violates PodSecurity "([^":]+)[^"]*": (.*)`)
-	nameUnknown     = regexp.MustCompile(`no PriorityClass with name \S+ was found|RuntimeClass "[^"]+" not found|serviceaccount "[^"]+" not found`)
+	// operatorPrefix is what KubeRay puts before the words of the API server.
+	operatorPrefix = regexp.MustCompile(`^Failed to create [^,]+, `)
+	quotaExceeded  = regexp.MustCompile(`exceeded quota: (\S+), requested: (\S+), used: (\S+), limited: (\S+)`)
 )
 
-// admissionRefusal words why the API server rejected an object of KubeRay. It is the only table of these messages.
+// admissionRefusal words why the API server rejected an object of KubeRay. What is no quota is shown as it is.
 func admissionRefusal(message string) Diagnosis {
-	message = strings.ReplaceAll(message, "\n", " ")
 	if m := quotaExceeded.FindStringSubmatch(message); m != nil {
 		return quotaRefusal(m[1], m[2], m[3], m[4])
-	}
-	if m := quotaIncomplete.FindStringSubmatch(message); m != nil {
-		return Diagnosis{fmt.Sprintf("the quota %q requires limits that the pods do not set%s", detail(m[1]), inParentheses(m[2])), askAdministrator}
-	}
-	if m := securityDenied.FindStringSubmatch(message); m != nil {
-		return Diagnosis{fmt.Sprintf("the security level %q of the namespace forbids the pods%s", detail(m[1]), inParentheses(m[2])), askAdministrator}
-	}
-	for _, rule := range []*regexp.Regexp{webhookDenied, policyDenied} {
-		if m := rule.FindStringSubmatch(message); m != nil {
-			return Diagnosis{fmt.Sprintf("the policy %q of the cluster denies it%s", detail(m[1]), inParentheses(m[2])), askAdministrator}
-		}
-	}
-	if m := webhookTimeout.FindStringSubmatch(message); m != nil {
-		return Diagnosis{fmt.Sprintf("the webhook %q of the cluster does not respond", detail(m[1])), askAdministrator + " if this lasts"}
-	}
-	if m := nameUnknown.FindString(message); m != "" {
-		return Diagnosis{"the profile refers to something that the cluster does not have" + inParentheses(m), askAdministrator + " to correct it"}
-	}
-	if m := sizeBound.FindString(message); m != "" {
-		return Diagnosis{"the cluster limits the size of pods" + inParentheses(m), "choose a smaller profile, or " + askAdministrator}
 	}
 	if _, after, ok := strings.Cut(message, "is forbidden: "); ok {
 		message = after
 	}
-	return Diagnosis{"Kubernetes rejected the Ray cluster of the training" + inParentheses(message), askAdministrator}
+	return Diagnosis{"Kubernetes rejected the Ray cluster of the training" + inParentheses(operatorPrefix.ReplaceAllString(message, "")), askAdministrator}
 }
 
 // quotaRefusal words a quota that has no room, by the first resource that is short.

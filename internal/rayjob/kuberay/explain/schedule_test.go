@@ -2,6 +2,7 @@ package explain
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +12,7 @@ import (
 // The messages are those of the scheduler of Kubernetes 1.35, and of older ones where those said more.
 func TestUnschedulable(t *testing.T) {
 	t.Parallel()
+	const toTheClaim = toAdministrator + " to check the PersistentVolumeClaim if this lasts"
 	const preemption = " preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling."
 	for name, tc := range map[string]struct {
 		message string
@@ -41,71 +43,28 @@ func TestUnschedulable(t *testing.T) {
 			pod:     groups("ephemeral-storage", "1536Mi"),
 			want:    "no node has 1.5 GiB of local disk free",
 		},
-		"something unasked": {message: "0/1 nodes are available: 1 Insufficient hugepages-2Mi.", want: "no node has enough hugepages-2Mi free"},
-		"half a CPU":        {message: "0/1 nodes are available: 1 Insufficient cpu.", pod: groups("cpu", "500m"), want: "no node has 0.5 CPUs free"},
-		"places for pods":   {message: "0/1 nodes are available: 1 Too many pods." + preemption, want: "every node has reached its pod limit"},
-		"volumes of a node": {message: "0/1 nodes are available: 1 node(s) exceed max volume count.", want: "every node has reached its volume limit"},
+		"half a CPU": {message: "0/1 nodes are available: 1 Insufficient cpu.", pod: groups("cpu", "500m"), want: "no node has 0.5 CPUs free"},
 		"a taint": {
-			message: "0/2 nodes are available: 2 node(s) had untolerated taint(s)." + preemption,
-			want:    "every node is reserved for other work" + toAdministrator + " to add a toleration to the profile",
-		},
-		"a taint by name": {
 			message: "0/2 nodes are available: 1 node(s) had untolerated taint {nvidia.com/gpu: present}, 1 node(s) had untolerated taint {team: x}.",
-			want:    "every node is reserved for other work (nvidia.com/gpu and team)" + toAdministrator + " to add a toleration to the profile",
+			want:    "no node fits (1 node(s) had untolerated taint {nvidia.com/gpu: present}, 1 node(s) had untolerated taint {team: x…)" + toAdministrator,
 		},
-		"nodes in trouble": {
-			message: "0/2 nodes are available: 2 node(s) had untolerated taint {node.kubernetes.io/unreachable: }.",
-			want:    "its nodes are under maintenance or unreachable" + toAdministrator + " if this lasts",
-		},
-		"closed nodes": {
-			message: "0/2 nodes are available: 2 node(s) were unschedulable." + preemption,
-			want:    "its nodes are under maintenance or unreachable" + toAdministrator + " if this lasts",
-		},
-		"a selector": {
+		"a label that no node has": {
 			message: "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector." + preemption,
-			pod:     selects,
-			want:    "the cluster has no node with the label pool=gpu and zone=a" + toAdministrator + " to correct the node selector of the profile",
-		},
-		"an affinity": {
-			message: "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector.",
-			want:    "the cluster has no node that matches the profile" + toAdministrator + " to correct the node selector of the profile",
-		},
-		"selector and taint": {
-			message: "0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) had untolerated taint(s).",
-			pod:     selects,
-			want: "no node with the label pool=gpu and zone=a accepts it" + toAdministrator + " to correct the node selector or the tolerations of the " +
-				"profile",
+			want:    "no node fits (2 node(s) didn't match Pod's node affinity/selector.)" + toAdministrator,
 		},
 		"no claim": {
 			message: `0/1 nodes are available: persistentvolumeclaim "clowder-ray-shared" not found. not found`,
-			want:    `the shared volume "clowder-ray-shared" does not exist` + toAdministrator + ` to repair the shared volume`,
-		},
-		"a claim that goes": {
-			message: `0/1 nodes are available: persistentvolumeclaim "shared" is being deleted.`,
-			want:    `the shared volume "shared" cannot be used (is being deleted)` + toAdministrator + ` to repair the shared volume`,
+			want:    `the shared volume is not available (persistentvolumeclaim "clowder-ray-shared" not found. not found)` + toTheClaim,
 		},
 		"a claim unbound": {
 			message: "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims." + preemption,
-			want:    "the shared volume has no storage yet" + toAdministrator + " to check the PersistentVolumeClaim if this lasts",
+			want:    "the shared volume is not available (pod has unbound immediate PersistentVolumeClaims.)" + toTheClaim,
 		},
-		"no volume to bind": {
-			message: "0/1 nodes are available: 1 node(s) didn't find available persistent volumes to bind.",
-			want:    "the shared volume has no storage yet" + toAdministrator + " to check the PersistentVolumeClaim if this lasts",
+		"few CPUs on the nodes that reach the volume": {
+			message: "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't match PersistentVolume's node affinity.",
+			want:    "no node has 2 CPUs free",
 		},
-		"a volume elsewhere": {
-			message: "0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 node(s) didn't match PersistentVolume's node affinity.",
-			want:    "the free nodes cannot reach the shared volume" + toAdministrator + " for a volume that all nodes can reach",
-		},
-		"another zone": {
-			message: "0/3 nodes are available: 3 node(s) had volume node affinity conflict.",
-			want:    "the free nodes cannot reach the shared volume" + toAdministrator + " for a volume that all nodes can reach",
-		},
-		"a volume of one": {
-			message: "0/1 nodes are available: 1 node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use " +
-				"by another pod.",
-			want: "another pod has exclusive use of the shared volume" + toAdministrator + " to make the volume ReadWriteMany",
-		},
-		"no nodes at all": {message: "no nodes available to schedule pods", want: "the cluster has no nodes" + toAdministrator},
+		"no nodes at all": {message: "no nodes available to schedule pods", want: "no node fits (no nodes available to schedule pods)" + toAdministrator},
 		"something new": {
 			message: "0/3 nodes are available: 3 node(s) didn't match pod topology spread constraints." + preemption,
 			want:    "no node fits (3 node(s) didn't match pod topology spread constraints.)" + toAdministrator,
@@ -125,8 +84,8 @@ func TestUnschedulable(t *testing.T) {
 func TestNotYetScheduled(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[string]string{
-		corev1.PodReasonSchedulingGated: "a scheduling gate of the cluster holds it back",
-		corev1.PodReasonSchedulerError:  "the scheduler of the cluster reports an error (boom)" + toAdministrator,
+		corev1.PodReasonSchedulingGated: "it cannot be scheduled (SchedulingGated: boom)" + toAdministrator + " if this lasts",
+		corev1.PodReasonSchedulerError:  "it cannot be scheduled (SchedulerError: boom)" + toAdministrator + " if this lasts",
 	} {
 		p := head(has(corev1.PodScheduled, corev1.ConditionFalse, reason, "boom"))
 		require.Equal(t, "waiting for the head: "+want, newSnapshot(0, p).Waiting())
@@ -137,4 +96,25 @@ func groups(name corev1.ResourceName, quantity string) change {
 	return func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests[name] = resource.MustParse(quantity) }
 }
 
-func selects(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"zone": "a", "pool": "gpu"} }
+func TestAClusterThatGrows(t *testing.T) {
+	t.Parallel()
+	p := worker(1, gpus("1"), unschedulableFor(noGPU))
+	s := newSnapshot(1, head(up), p)
+	const full = "waiting for the worker: no node has 1 GPU free"
+	for name, tc := range map[string]struct {
+		reason, message string
+		ago             time.Duration
+		want            string
+	}{
+		"a node is started": {"TriggeredScaleUp", "pod triggered scale-up: [{gpu-pool 0->1 (max: 2)}]", time.Minute, full + "; a new node is being started"},
+		"by Karpenter":      {"Nominated", "Pod should schedule on: nodeclaim/gpu-x", time.Minute, full + "; a new node is being started"},
+		"none can be started": {
+			"NotTriggerScaleUp", "pod didn't trigger scale-up: 1 max node group size reached", time.Minute,
+			full + "; the cluster adds no node (1 max node group size reached)",
+		},
+		"long ago": {"NotTriggerScaleUp", "pod didn't trigger scale-up: 1 max node group size reached", time.Hour, full},
+	} {
+		s.Events = []corev1.Event{event(p.Name, tc.reason, tc.message, tc.ago)}
+		require.Equal(t, tc.want, s.Waiting(), name)
+	}
+}

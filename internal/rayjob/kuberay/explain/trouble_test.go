@@ -44,7 +44,7 @@ func TestTrouble(t *testing.T) {
 			pods: []*corev1.Pod{
 				head(up), worker(1, deleted, has(corev1.DisruptionTarget, corev1.ConditionTrue, "EvictionByEvictionAPI", "")), worker(2, up), worker(3),
 			},
-			want: "1 of 2 workers was lost: its node is being drained for maintenance",
+			want: "1 of 2 workers was lost: it was taken off its node (EvictionByEvictionAPI)",
 		},
 		"a worker that finds no machine": {
 			pods: []*corev1.Pod{head(up), worker(1, up), worker(2, gpus("1"), unschedulableFor(noGPU))},
@@ -88,7 +88,7 @@ func TestTrouble(t *testing.T) {
 				s.Events = []corev1.Event{event("ft-abc-a1-x2x4z-worker-worker-00009", "Evicted", "The node was low on resource: ephemeral-storage. "+
 					"Threshold quantity: 1Gi, available: 900Mi. ", time.Minute)}
 			},
-			want: "a pod of the Ray cluster was lost: the disk of its node is full" + toAdministrator + " to free disk space",
+			want: "a pod of the Ray cluster was lost: it was evicted from its node (The node was low on resource: ephemeral-storage. Threshold quantity: 1Gi, available: 900Mi.)" + toAdministrator,
 		},
 		"a want of memory that only an event remembers": {
 			pods: []*corev1.Pod{head(up), worker(1, up), worker(2, up)},

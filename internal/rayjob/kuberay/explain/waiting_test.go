@@ -102,13 +102,7 @@ func TestWaiting(t *testing.T) {
 		},
 		"the same for head and workers": {
 			newSnapshot(2, head(waits("InvalidImageName", "x")), worker(1, initWaits("InvalidImageName", "x")), worker(2, initWaits("InvalidImageName", "x"))),
-			`waiting for the head and all 2 workers: "clowder-ray/ray:0.1.0" is not a valid image name` + toAdministrator + ` to correct it`,
-		},
-		"a machine is started": {
-			with(newSnapshot(1, head(up), worker(1, gpus("1"), unschedulableFor(noGPU))), func(s *Snapshot) {
-				s.Events = []corev1.Event{event(s.Pods[1].Name, "TriggeredScaleUp", "pod triggered scale-up: [{gpu-pool 0->1 (max: 2)}]", time.Minute)}
-			}),
-			"waiting for the worker: no node has 1 GPU free; a new node is being started",
+			"waiting for the head and all 2 workers: its container cannot start (InvalidImageName: x)" + toAdministrator,
 		},
 		"the image is pulled": {
 			with(newSnapshot(1, head(wait), worker(1, up)), func(s *Snapshot) {

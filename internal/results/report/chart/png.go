@@ -1,139 +1,83 @@
 package chart
 
-import (
-	"fmt"
-	"image/color"
-	"io"
-	"strconv"
+import "io"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-)
-
-// The colours of all pictures: told apart by colour-blind eyes, and dark enough on white.
-const (
-	colourTrain      = "#0b69a3"
-	colourSteps      = "#a9cfe4"
-	colourValidation = "#c4570a"
-	colourBest       = "#486581"
-	colourText       = "#334e68"
-	colourResume     = "#8a6fb0"
-	colourOther      = "#bcccdc"
-)
-
-// groupColours are the colours of groups of dots, the same as in the style rules of the report.
-var groupColours = []string{"#0b69a3", "#d1600a", "#168a58", "#a8488c", "#b58900", "#3fa0d6", "#6a4fb3", "#4f5b66", "#c2185b"}
-
-// The picture is drawn three times as large as Clowder shows it in its cards (about 350 pixels), with letters to match.
-const (
-	PNGWidth  = 1050
-	PNGHeight = 690
-	pngDPI    = 72 // one point is one pixel
-	pngText   = 36
-)
-
-// newPlot is an empty picture in the style of all of them.
-func newPlot(title, x, y string) *plot.Plot {
-	p := plot.New()
-	p.BackgroundColor = color.White
-	p.Title.Text = title
-	letters(&p.Title.TextStyle)
-	p.Title.Padding = vg.Points(12)
-	p.X.Label.Text, p.Y.Label.Text = x, y
-	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
-		letters(&axis.Label.TextStyle)
-		letters(&axis.Tick.Label)
-		axis.Width = 2
-		axis.Tick.Width = 2
-		axis.Tick.Length = 10
-		axis.Padding = vg.Points(6)
-	}
-	p.Legend.Top = true
-	letters(&p.Legend.TextStyle)
-	p.Legend.ThumbnailWidth = 60
-	p.Legend.Padding = 10
-	return p
-}
-
-// addGrid adds horizontal lines.
-func addGrid(p *plot.Plot) {
-	grid := plotter.NewGrid()
-	grid.Vertical.Width = 0
-	grid.Horizontal.Color = color.Gray{Y: 0xdd}
-	grid.Horizontal.Width = 2
-	p.Add(grid)
-}
-
-// writePlot writes a picture as PNG: the same picture gives the same bytes.
-func writePlot(w io.Writer, p *plot.Plot) error {
-	canvas := vgimg.NewWith(vgimg.UseWH(PNGWidth, PNGHeight), vgimg.UseDPI(pngDPI), vgimg.UseBackgroundColor(color.White))
-	p.Draw(draw.Crop(draw.New(canvas), 16, -24, 12, -12))
-	_, err := vgimg.PngCanvas{Canvas: canvas}.WriteTo(w)
-	return err
-}
-
-// letters makes a text large and without serifs, which stay legible when the picture is made small.
-func letters(style *draw.TextStyle) {
-	style.Font.Size = pngText
-	style.Font.Variant = "Sans"
-	style.Color = rgb(colourText)
-}
-
-func addLine(p *plot.Plot, line []Point, by pen, legend string) error {
-	if len(line) == 0 {
-		return nil
-	}
-	l, err := plotter.NewLine(xys(line))
+// WritePNG draws a chart as a picture, with the layout of its SVG.
+func WritePNG(w io.Writer, ch *Chart) error {
+	c, err := newCanvas()
 	if err != nil {
-		return fmt.Errorf("draw the %s line: %w", legend, err)
+		return err
 	}
-	l.LineStyle = draw.LineStyle{Color: rgb(by.colour), Width: by.width, Dashes: by.dashes}
-	p.Add(l)
-	if legend != "" {
-		p.Legend.Add(legend, l)
+	s := ch.SVG()
+	if err := c.letters(c.bold, pngLetters); err != nil {
+		return err
 	}
-	return nil
+	c.words(colourTitle, s.Title, 2, 14, 0)
+	if err := c.letters(c.regular, pngLetters); err != nil {
+		return err
+	}
+	c.axes(&s)
+	for _, r := range s.Rules {
+		c.line(penOf(style(r.Class)), Point{r.At, s.Top}, Point{r.At, s.Bottom})
+	}
+	for _, g := range ch.Groups {
+		colour := colourOther
+		if g.Colour >= 0 {
+			colour = groupColours[g.Colour%len(groupColours)]
+		}
+		c.dots(colour, 2.3, s.places(ch, g.Points))
+	}
+	for _, r := range s.Ranges {
+		c.line(pens[styleTrain], Point{r.X, r.High}, Point{r.X, r.Low})
+	}
+	c.dots(colourTrain, 3, s.Dots)
+	c.lines(ch, &s)
+	for _, r := range s.Rules {
+		anchor := 0.0
+		if r.Anchor == "end" {
+			anchor = 1
+		}
+		c.wordsOverLines(r.Label, r.X, r.Y, anchor)
+	}
+	return c.write(w)
 }
 
-// addDots marks the points of a line one by one.
-func addDots(p *plot.Plot, line []Point, colour string, radius vg.Length) error {
-	if len(line) == 0 {
-		return nil
+// axes draws the frame of a chart, its words and its bars.
+func (c *canvas) axes(s *SVG) {
+	for _, tick := range s.YTicks {
+		c.line(pen{colour: colourGrid, width: 1}, Point{s.Left, tick.At}, Point{s.Right, tick.At})
+		c.words(colourText, tick.Label, s.Left-6, tick.At+5, 1)
 	}
-	s, err := plotter.NewScatter(xys(line))
-	if err != nil {
-		return fmt.Errorf("draw the points: %w", err)
+	for _, tick := range s.XTicks {
+		c.words(colourText, tick.Label, tick.At, s.Bottom+20, 0.5)
 	}
-	s.GlyphStyle = draw.GlyphStyle{Color: rgb(colour), Radius: radius, Shape: draw.CircleGlyph{}}
-	p.Add(s)
-	return nil
+	c.words(colourText, s.XLabel, s.Right, s.Bottom+40, 1)
+	c.words(colourText, s.YLabel, 2, 36, 0)
+	for _, b := range s.Bars {
+		c.rectangle(colourBar, b.X, b.Y, b.Width, b.Height)
+	}
+	c.line(pen{colour: colourAxis, width: 1}, Point{s.Left, s.Top}, Point{s.Left, s.Bottom}, Point{s.Right, s.Bottom})
 }
 
-func xys(line []Point) plotter.XYs {
-	out := make(plotter.XYs, len(line))
-	for i, p := range line {
-		out[i].X, out[i].Y = p.X, p.Y
+// lines draws the lines of a chart, with a legend where they have names.
+func (c *canvas) lines(ch *Chart, s *SVG) {
+	legend := s.Left
+	for i, l := range ch.Lines {
+		p := penOf(l.Style)
+		c.line(p, s.places(ch, l.Points)...)
+		c.dots(p.colour, 3.4, s.Lines[i].Dots)
+		if l.Name != "" {
+			c.line(p, Point{legend, 31}, Point{legend + 18, 31})
+			c.words(colourText, l.Name, legend+23, 36, 0)
+			legend += 41 + c.width(l.Name)
+		}
 	}
-	return out
 }
 
-// rgb reads one of the colours above.
-func rgb(hex string) color.Color {
-	n, err := strconv.ParseUint(hex[1:], 16, 32)
-	if err != nil {
-		return color.Black
+// penOf is the pen of a style, that of the training for the styles that only pages have.
+func penOf(s style) pen {
+	if p, known := pens[s]; known {
+		return p
 	}
-	return color.RGBA{R: uint8(n >> 16), G: uint8(n >> 8), B: uint8(n), A: 0xff} //nolint:gosec // the low byte is meant
-}
-
-// ticksOf are the marks of an axis.
-func ticksOf(a Axis) plot.ConstantTicks {
-	var out plot.ConstantTicks
-	for i, label := range a.labels() {
-		out = append(out, plot.Tick{Value: a.Ticks[i], Label: label})
-	}
-	return out
+	return pens[styleTrain]
 }

@@ -1,71 +1,79 @@
 package chart
 
 import (
-	"image/color"
 	"io"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// shades are the colours of a confusion matrix from no row to all of them, as the report has them.
-var shades = [11]string{
-	"#f4f7fa", "#e3eff7", "#d2e6f2", "#bfdcec", "#a9cfe4", "#8dbfda", "#6aaacd", "#3f8dba", "#2379ac", "#0f6399", "#0a5382",
-}
-
-// darkShade is the first shade that needs white letters.
-const darkShade = 7
+// The place of the cells of a confusion matrix, and the most letters of the name of a class beside them.
+const (
+	cellsLeft, cellsRight = 118, svgWidth - 4
+	cellsTop, cellsBottom = 28, svgHeight - 26
+	rowLetters            = 18
+	columnLetters         = 48
+)
 
 // WriteConfusionPNG draws the confusion matrix as a picture, the true classes downwards.
 func WriteConfusionPNG(w io.Writer, m *Matrix) error {
-	p := newPlot("True class (rows), predicted class (columns)", "", "")
+	c, err := newCanvas()
+	if err != nil {
+		return err
+	}
+	if err := c.letters(c.bold, pngLetters); err != nil {
+		return err
+	}
+	c.words(colourTitle, "True class (rows), predicted class (columns)", 2, 14, 0)
 	n := len(m.Rows)
-	var columns, rows []plot.Tick
-	for i, row := range m.Rows {
-		columns = append(columns, plot.Tick{Value: float64(i), Label: text.Shorten(m.Heads[i], 60/n+1)})
-		rows = append(rows, plot.Tick{Value: float64(n - 1 - i), Label: text.Shorten(row.Label, 18)})
-	}
-	p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks(columns), plot.ConstantTicks(rows)
-	p.X.Tick.Length, p.Y.Tick.Length, p.X.Width, p.Y.Width = 0, 0, 0, 0
+	letters := float64(pngLetters)
 	if m.Wide {
-		p.X.Tick.Label.Font.Size, p.Y.Tick.Label.Font.Size = pngText*2/3, pngText*2/3
+		letters = 10
 	}
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(n)-0.5, -0.5, float64(n)-0.5
-	p.Add(heatmap{m})
-	return writePlot(w, p)
-}
-
-// heatmap draws the cells of a matrix.
-type heatmap struct{ m *Matrix }
-
-// Plot implements plot.Plotter.
-func (h heatmap) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	n := len(h.m.Rows)
-	var style draw.TextStyle
-	letters(&style)
-	style.Handler = p.X.Tick.Label.Handler
-	style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
-	style.Font.Size = vg.Length(min(pngText, 420/float64(n)))
-	for i, row := range h.m.Rows {
+	if err := c.letters(c.regular, letters); err != nil {
+		return err
+	}
+	left := float64(cellsLeft)
+	if longestName := c.longestRow(m); longestName+10 < left { // short names leave their room to the cells
+		left = longestName + 10
+	}
+	width, height := (cellsRight-left)/float64(n), float64(cellsBottom-cellsTop)/float64(n)
+	for i, row := range m.Rows {
+		c.words(colourText, text.Shorten(row.Label, rowLetters), left-6, cellsTop+height*(float64(i)+0.5)+0.36*letters, 1)
+		c.words(colourText, text.Shorten(m.Heads[i], columnLetters/n+1), left+width*(float64(i)+0.5), cellsBottom+6+letters, 0.5)
+	}
+	if err := c.letters(c.regular, min(pngLetters, 168/float64(n))); err != nil {
+		return err
+	}
+	for i, row := range m.Rows {
 		for j, cell := range row.Cells {
-			left, right := x(float64(j)-0.48), x(float64(j)+0.48)
-			low, high := y(float64(n-1-i)-0.48), y(float64(n-1-i)+0.48)
-			c.FillPolygon(rgb(shades[cell.Shade]), []vg.Point{{X: left, Y: low}, {X: right, Y: low}, {X: right, Y: high}, {X: left, Y: high}})
-			style.Color = rgb(colourText)
-			if cell.Shade >= darkShade {
-				style.Color = color.White
-			}
-			if n <= MaxMatrixClasses/2 || cell.Shade > 0 {
-				words := cell.Count
-				if cell.Percent != "" {
-					words += "\n" + cell.Percent
-				}
-				c.FillText(style, vg.Point{X: (left + right) / 2, Y: (low + high) / 2}, words)
-			}
+			c.cell(cell, n, left+width*float64(j), cellsTop+height*float64(i), width, height)
 		}
 	}
+	return c.write(w)
+}
+
+func (c *canvas) longestRow(m *Matrix) float64 {
+	longest := 0.0
+	for _, row := range m.Rows {
+		longest = max(longest, c.width(text.Shorten(row.Label, rowLetters)))
+	}
+	return longest
+}
+
+// cell draws one of n × n cells, with its number and its share where there is room for them.
+func (c *canvas) cell(cell cell, n int, x, y, width, height float64) {
+	const gap = 0.04
+	c.rectangle(shades[cell.Shade], x+gap/2*width, y+gap/2*height, (1-gap)*width, (1-gap)*height)
+	if n > MaxMatrixClasses/2 && cell.Shade == 0 {
+		return
+	}
+	colour, middle := colourText, y+height/2+0.36*min(pngLetters, 168/float64(n))
+	if cell.Shade >= darkShade {
+		colour = "#ffffff"
+	}
+	if cell.Percent != "" {
+		c.words(colour, cell.Percent, x+width/2, middle+0.6*pngLetters, 0.5)
+		middle -= 0.6 * pngLetters
+	}
+	c.words(colour, cell.Count, x+width/2, middle, 0.5)
 }

@@ -20,7 +20,13 @@ import (
 // pixels is how many pixels of a picture have each colour.
 type pixels map[color.RGBA]int
 
-func (p pixels) of(hex string) int { return p[color.RGBAModel.Convert(rgb(hex)).(color.RGBA)] }
+func (p pixels) of(hex string) int {
+	colour := color.RGBA{A: 0xff}
+	if _, err := fmt.Sscanf(hex, "#%02x%02x%02x", &colour.R, &colour.G, &colour.B); err != nil {
+		panic(err)
+	}
+	return p[colour]
+}
 
 // picture decodes what was written, checks its size and counts its colours.
 func picture(t *testing.T, write func(w *bytes.Buffer) error) pixels {

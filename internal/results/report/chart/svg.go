@@ -121,6 +121,14 @@ func (s *SVG) y(c *Chart, v float64) float64 { return Tenth(s.Bottom - (s.Bottom
 
 func (s *SVG) place(c *Chart, p Point) Point { return Point{s.x(c, p.X), s.y(c, p.Y)} }
 
+func (s *SVG) places(c *Chart, points []Point) []Point {
+	placed := make([]Point, len(points))
+	for i, p := range points {
+		placed[i] = s.place(c, p)
+	}
+	return placed
+}
+
 func (s *SVG) placeBars(c *Chart) {
 	for _, b := range c.Bars {
 		left, right, y := s.x(c, b.From), s.x(c, b.To), s.y(c, b.Height)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/ability"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -14,6 +16,7 @@ func TestAMessageWithoutAReplyQueueGetsThatOfItsClowder(t *testing.T) {
 	at := func(version int, host, replyTo string) job.Request {
 		return job.Request{APIVersion: version, Host: host, ReplyTo: replyTo}
 	}
+	complete := func(queues *ReplyQueues, req *job.Request) { queues.Complete(req, versions.Of(req.APIVersion).Set) }
 	for name, tc := range map[string]struct {
 		before []job.Request
 		next   job.Request
@@ -32,9 +35,9 @@ func TestAMessageWithoutAReplyQueueGetsThatOfItsClowder(t *testing.T) {
 			t.Parallel()
 			var queues ReplyQueues
 			for _, req := range tc.before {
-				queues.Complete(&req)
+				complete(&queues, &req)
 			}
-			queues.Complete(&tc.next)
+			complete(&queues, &tc.next)
 			require.Equal(t, tc.want, tc.next.ReplyTo)
 		})
 	}
@@ -43,11 +46,12 @@ func TestAMessageWithoutAReplyQueueGetsThatOfItsClowder(t *testing.T) {
 func TestOnlySoManyClowdersAreRemembered(t *testing.T) {
 	t.Parallel()
 	var queues ReplyQueues
+	drops := ability.Set{DropsReplyQueue: true}
 	for i := range 3 * maxClowders {
-		queues.Complete(&job.Request{APIVersion: 1, Host: "http://" + strconv.Itoa(i), ReplyTo: "q"})
+		queues.Complete(&job.Request{Host: "http://" + strconv.Itoa(i), ReplyTo: "q"}, drops)
 	}
 	require.Len(t, queues.byHost, maxClowders)
-	last := job.Request{APIVersion: 1, Host: "http://0", ReplyTo: "newer"}
-	queues.Complete(&last)
+	last := job.Request{Host: "http://0", ReplyTo: "newer"}
+	queues.Complete(&last, drops)
 	require.Equal(t, "newer", queues.byHost["http://0"], "one that is known is still kept up to date")
 }

@@ -1,0 +1,50 @@
+package versions
+
+import (
+	"context"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/disk"
+	"github.com/ncsa/clowder-ray/internal/job"
+)
+
+// Session acts for one user at one Clowder, with what every version does. What only some versions do is a small interface of the package that
+// uses it, for example cards; a session that has its methods can do it. It is safe for concurrent use. Its errors carry an outcome of
+// package job.
+type Session interface {
+	// Address is the normalised address of the Clowder.
+	Address() string
+	// CheckKey returns the e-mail address of the user.
+	CheckKey(ctx context.Context) (string, error)
+	// Profile returns the user. A credential that belongs to no person is refused.
+	Profile(ctx context.Context) (clowder.Profile, error)
+	// Role returns what the user may do with a dataset. clowder.NoRole is no error.
+	Role(ctx context.Context, dataset string) (clowder.Role, error)
+	Dataset(ctx context.Context, id string) (clowder.Dataset, error)
+	// Submit submits the dataset to an extractor and returns the id of the job.
+	Submit(ctx context.Context, dataset, extractor string, parameters map[string]any) (string, error)
+	Files
+	Metadata
+}
+
+// Files reads and changes the files and folders of a dataset. The empty id of a folder is the root of the dataset.
+type Files interface {
+	Files(ctx context.Context, dataset string) ([]clowder.File, error)
+	FolderFiles(ctx context.Context, dataset, folder string) ([]clowder.File, error)
+	Stage(ctx context.Context, files []clowder.File, dir disk.Folder, progress func(clowder.Progress)) ([]job.Input, error)
+	FindFolder(ctx context.Context, dataset, parent, name string) (string, error)
+	AddFolder(ctx context.Context, dataset, parent, name string) (string, error)
+	Upload(ctx context.Context, dataset, folder string, body clowder.Body) (clowder.File, error)
+	DeleteFile(ctx context.Context, id string) error
+	AddThumbnail(ctx context.Context, body clowder.Body) (string, error)
+	SetFileThumbnail(ctx context.Context, file, thumbnail string) error
+}
+
+// Metadata reads and adds the entries of extractors.
+type Metadata interface {
+	Metadata(ctx context.Context, dataset string) ([]clowder.Metadata, error)
+	AddMetadata(ctx context.Context, dataset string, m clowder.Metadata) (string, error)
+	FileMetadata(ctx context.Context, file string) ([]clowder.Metadata, error)
+	FileNotes(ctx context.Context, file string) ([]clowder.Note, error)
+	AddFileMetadata(ctx context.Context, file string, m clowder.Metadata) (string, error)
+}
