@@ -137,7 +137,7 @@ _SCRIPT = (
 def options(kind: str) -> dict[str, Option]:
     """The options of a spec of this kind (train, predict or script) by name, those of single kinds of data among them."""
     tasks = replace(_TRAINING[0], choices=(*_TRAINING[0].choices, *registry.tasks()))
-    of_kinds = (option for one in registry.kinds().values() for option in one.options)
+    of_kinds = (option for one in sorted(registry.kinds().values(), key=lambda k: k.options_place) for option in one.options)
     trains = (tasks, *_TRAINING[1:], *of_kinds, *_RESULTS)
     if kind == "train":
         return {o.name: o for o in trains}

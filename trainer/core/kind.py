@@ -86,6 +86,7 @@ class Kind:
     targets: ClassVar[tuple[type[Target], ...]]
     things: ClassVar[str] = "rows"  # examples, in the plural, in a sentence
     options: ClassVar[tuple[Option, ...]] = ()
+    options_place: ClassVar[int] = 0  # of its options in forms, beside those of other kinds; equal places are in the order of the kinds
 
     # --- Its models.
     shape: ClassVar[str]  # the built-in model, which starts from random weights

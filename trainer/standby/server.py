@@ -31,12 +31,14 @@ DRIVER = (
     "ray", "ray.util.placement_group", "ray.util.scheduling_strategies", "pandas", "sklearn.linear_model", "sklearn.feature_extraction.text",
     "sklearn.metrics", "scipy.stats", "trainer.run", "trainer.training.prepare", "trainer.data", "trainer.data.sources",
     "trainer.kinds.graph.reading.detect", "trainer.training.search_setup", "trainer.training.baseline", "trainer.training.candidates",
-    "trainer.predict", "trainer.kinds.text.words",
+    "trainer.predict", "trainer.kinds.text.words", "trainer.kinds.rows.reading", "trainer.kinds.rows.prediction", "trainer.kinds.tokens.reading",
+    "trainer.kinds.image.encoder", "trainer.kinds.image.results", "trainer.kinds.tokens.encoder",
     "trainer.launch.ray_launcher", "trainer.measure.curves",
 )  # fmt: skip
 WORKER = (
     "torch", "torch.distributed", "safetensors.torch", "transformers", "tensorboardX", "trainer.launch.worker", "trainer.train.loop",
     "trainer.train.evaluate", "trainer.train.frozen", "trainer.train.shared_memory", "trainer.models.transformer", "trainer.kinds.graph.inference",
+    "trainer.kinds.image.encoder", "trainer.kinds.tokens.encoder",
     *(f"{type(kind).__module__.rpartition('.')[0]}.network" for kind in registry.kinds().values()),
     *(kind.library for kind in registry.kinds().values() if kind.library),
 )  # fmt: skip

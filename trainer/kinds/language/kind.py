@@ -16,6 +16,7 @@ class Language(ExampleKind):
     name = "language"
     tasks = (GENERATION,)
     options = OPTIONS
+    options_place = -1  # where forms of earlier versions have them
     targets = (Tokens,)
     things = "examples"
     shape = "gpt-small"
