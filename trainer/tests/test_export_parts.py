@@ -155,7 +155,9 @@ def test_whole_rows_are_kept_to_try_a_model_with():
         ("unsure", "good", "yes"),
     ]
     cells = [Example("a.csv", 1, ("1.5", "", "red"), "2.5")]
-    numbers = examples.examples(cells, registry.of("table"), ["size", "age", "colour"], Number(2.0, 1.0), Predictions(numpy.array([2.5]), numpy.array([2.25])))
+    numbers = examples.examples(
+        cells, registry.of("table"), ["size", "age", "colour"], Number(2.0, 1.0), Predictions(numpy.array([2.5]), numpy.array([2.25]))
+    )
     assert numbers == [{"as": "row", "input": {"size": "1.5", "colour": "red"}, "label": "2.5", "predicted": "2.25"}]
     assert examples.examples(cells, registry.of("graph"), [], target, test) is None
 

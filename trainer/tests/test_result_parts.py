@@ -152,7 +152,12 @@ def test_a_prediction_publishes_its_table_and_a_result_that_fits_the_schema(star
     spec, events = start({"a.txt": "x", "b.txt": "y"}, kind="predict", more=MORE, min_confidence=0.5)
     settings = options.resolve(spec, events)
     found = Answered(
-        TEXT, [Example("a.txt", row, "x", ""), Example("c.txt", row, "z", "")], CHANCES[:2], numpy.array([-1, -1]), numpy.array([False, False]), COLOURS
+        TEXT,
+        [Example("a.txt", row, "x", ""), Example("c.txt", row, "z", "")],
+        CHANCES[:2],
+        numpy.array([-1, -1]),
+        numpy.array([False, False]),
+        COLOURS,
     )
     export.prediction(spec, settings, MODEL, found, ["a.txt", "b.txt"], ["text"], 1, "", VERSIONS, events, 0.0)
     result = json.loads((spec.folder / "result.json").read_text())
