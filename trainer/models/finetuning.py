@@ -29,7 +29,7 @@ def choose_epochs(settings: Settings, base: Base, rows: Rows, place: Place, dige
 
     A training that has begun keeps its epochs: an earlier version trained all of them on CPUs, and a machine may have lost its GPU.
     """
-    if base.folder is None or base.fresh or not settings.is_open("epochs"):
+    if base.fresh or not settings.is_open("epochs"):
         return settings
     tokens = max(1, int(rows.features.lengths.sum()))
     fewer = max(1, min(settings.epochs, TOKENS // tokens))

@@ -234,7 +234,8 @@ def data(targets: list[str], kind: str = "text", **more) -> SimpleNamespace:
     labels = tuple(sorted(set(targets)))
     return SimpleNamespace(
         **{
-            "splits": {"train": found, "validation": [], "test": found}, "kind": registry.of(kind), "columns": ("text",), "files": ["t.csv"], "labels": labels,
+            "splits": {"train": found, "validation": [], "test": found}, "kind": registry.of(kind), "columns": ("text",),
+            "files": ["t.csv"], "labels": labels,
             "label_column": "label", "split_sha256": "0" * 64, "dropped": [("empty", 2)],
             "counts": lambda: {label: targets.count(label) for label in labels}, **more,
         }
