@@ -135,7 +135,8 @@ def test_duplicates_with_different_labels_are_counted_with_a_place(checks):
 
 
 def _audited(checks: Checks, given_rows: dict, **roles) -> dict[str, tuple[str, str]]:
-    audit.examples(given_rows, Roles(**{"task": "text-classification", "columns": ("text",), "label": "label", **roles}), Keys(), checks)
+    roles = Roles(**{"task": "text-classification", "columns": ("text",), "label": "label", **roles})
+    audit.examples(given_rows, roles.labelled, Keys(), checks)
     return found(checks)
 
 
