@@ -38,7 +38,6 @@ DRIVER = (
 WORKER = (
     "torch", "torch.distributed", "safetensors.torch", "transformers", "tensorboardX", "trainer.launch.worker", "trainer.train.loop",
     "trainer.train.evaluate", "trainer.train.frozen", "trainer.train.shared_memory", "trainer.models.transformer", "trainer.kinds.graph.inference",
-    "trainer.kinds.image.encoder", "trainer.kinds.tokens.encoder",
     *(f"{type(kind).__module__.rpartition('.')[0]}.network" for kind in registry.kinds().values()),
     *(kind.library for kind in registry.kinds().values() if kind.library),
 )  # fmt: skip
