@@ -62,7 +62,7 @@ def as_lists(rows: int = 240) -> dict[str, str]:
 )
 def test_several_labels_are_found_with_a_reason(load, files, column, why):  # noqa: F811
     found = load(files)
-    assert (found.task, found.kind, found.label_column) == ("multi-label-classification", "text", column)
+    assert (found.task, found.kind.name, found.label_column) == ("multi-label-classification", "text", column)
     assert found.labels == ("health", "politics", "science", "sports")
     assert why in next(d["why"] for d in load.events.decisions if d["what"] == "label_column")
     counts = found.counts()
