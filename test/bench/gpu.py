@@ -24,8 +24,8 @@ from transformers import BertConfig, BertForSequenceClassification
 from trainer.config.options import options
 from trainer.core import registry
 from trainer.core.plan import Rows
-from trainer.kinds.text.encoder import Texts
 from trainer.launch import process_group, work
+from trainer.models.texts import Texts
 from trainer.targets.classes import Classes
 from trainer.train import half_copy, step
 from trainer.train.objective import Objective

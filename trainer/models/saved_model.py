@@ -15,7 +15,7 @@ MAX_WORDS_BYTES = 128 << 20  # limit for a vocabulary, which the tokenizers libr
 _WORDS = ("tokenizer.json", "vocab.json", "vocab.txt", "merges.txt")
 _REQUIRED = {"task", "base", "target", "encoder", "columns", "types", "label_column", "test"}  # in the description
 # Keys of config.json, at any depth, that make transformers load other packages or download code. Models of this trainer lack them.
-# (auto_map, which names code beside a model, may come from a base model. It is never followed: see tasks/transformer.py.)
+# (auto_map, which names code beside a model, may come from a base model. It is never followed: see transformer.py.)
 _PACKAGES = ("quantization_config", "attn_implementation", "_attn_implementation", "experts_implementation", "_experts_implementation")
 
 
