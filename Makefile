@@ -175,7 +175,7 @@ e2e-kuberay: build ## trainings on a real Kubernetes node: the Helm chart, RayJo
 	test/cluster/image.sh clowder-ray/extractor:e2e bin/extractor && \
 	go test -tags kuberay -count=1 -v -failfast -timeout 45m $(if $(RUN),-run '$(RUN)') ./test/kuberay
 
-lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-workflows lint-ui lint-words lint-files vuln ## run all linters
+lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-layers lint-workflows lint-ui lint-words lint-files vuln ## run all linters
 	@go mod tidy -diff
 	@$(VENV)/bin/ruff check -q --config trainer/ruff.toml trainer test
 	@$(VENV)/bin/ruff format -q --check --config trainer/ruff.toml trainer test
@@ -193,7 +193,10 @@ lint-quick: $(LINT) $(VENV)/ready lint-scripts lint-workflows lint-words lint-fi
 lint-docker: $(VENV)/ready ## check the Dockerfiles
 	@CACHE=$(CACHE) test/setup/lint.sh hadolint
 
-.PHONY: lint-scripts lint-workflows lint-words
+.PHONY: lint-scripts lint-workflows lint-words lint-layers
+lint-layers: $(VENV)/ready ## check that the imports of the trainer go down through its layers
+	@CACHE=$(CACHE) test/setup/lint.sh imports
+
 lint-scripts: $(VENV)/ready ## check the shell scripts
 	@CACHE=$(CACHE) test/setup/lint.sh shellcheck
 
@@ -240,6 +243,7 @@ api: ## write docs/openapi.json and docs/api.md, after a change of the studio's 
 form: $(VENV)/ready ## write the form and the table with every option, after a change of the options
 	@$(PYTHON) test/setup/advanced_form.py > extractor_info.advanced.json
 	@$(PYTHON) test/setup/advanced_form.py options > internal/studio/edit/check/options.json
+	@$(PYTHON) test/setup/advanced_form.py types > trainer/config/option_values.pyi
 
 .PHONY: model-types
 model-types: $(VENV)/ready ## write the types of models that transformers knows, after a change of its version

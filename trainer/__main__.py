@@ -47,7 +47,7 @@ def main(argv: list[str] | None = None) -> int:
         connection.close()
         return 0
     if args.launcher == "ray":
-        from trainer.warm import driver
+        from trainer.standby import driver
 
         if (code := driver.run(args.spec)) is not None:
             return code

@@ -127,3 +127,9 @@ def some(values, limit: int = 12) -> str:
     if len(values) <= 1:
         return "".join(values) or "none"
     return f"{', '.join(values[:-1])} and {values[-1]}"
+
+
+def gigabytes(size: float) -> str:
+    """Bytes as text: "8 GB", "0.6 GB"."""
+    value = size / 1_000_000_000
+    return f"{value:.0f} GB" if value >= 10 else f"{value:.1f} GB"

@@ -4,23 +4,24 @@ import shutil
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import cast
 
 import numpy
 
-from trainer import averaged, data, estimators, export, saved_model, tasks
+from trainer import estimators, export
 from trainer.archive.zips import Archive, NotAnArchive
-from trainer.config.spec import Input, Spec, Version
-from trainer.data import Example
+from trainer.config.spec import Spec, Version
+from trainer.core import registry
+from trainer.core.columns import Columns
+from trainer.core.example import Example
+from trainer.core.input import Input
+from trainer.core.kind import Kind
+from trainer.data import sources
 from trainer.errors import UserError, reading_model, some
-from trainer.estimators import ESTIMATORS
-from trainer.export import token_results
-from trainer.plan import Saved
+from trainer.models import saved_model
+from trainer.models.catalogue import Base
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
-from trainer.tasks import target as targets
-from trainer.tasks.catalogue import Base
-from trainer.tokens import reading as tokens
+from trainer.targets.target import fits
 
 _AT_ONCE = 5000  # rows that an estimator predicts between two looks at whether the run is stopped
 _KINDS = (".json", ".txt", ".safetensors", ".model", ".jinja")  # the files of a model of this trainer; none of them runs code
@@ -35,16 +36,17 @@ class Model:
     version: Version
 
     @property
+    def kind(self) -> Kind:
+        return registry.of(self.description["kind"])
+
+    @property
     def base(self) -> Base:
         size = sum(f.stat().st_size for f in self.folder.glob("*.safetensors"))
         return Base(self.description["base"], self.description["kind"], self.folder, size, fresh=False)
 
     @property
-    def is_estimator(self) -> bool:
-        """Whether it needs no worker."""
-        if self.description["kind"] == "graph":
-            return not self.description["graph"]["network"]
-        return self.description["base"] in ESTIMATORS
+    def needs_no_worker(self) -> bool:
+        return self.kind.needs_no_worker(self.description)
 
 
 def find(spec: Spec, settings) -> Model:
@@ -61,69 +63,54 @@ def find(spec: Spec, settings) -> Model:
 
 def run(spec: Spec, settings, model: Model, launcher, events: Events, began: float) -> None:
     """Read the rows, predict them, and write the results."""
-    described = model.description
     others = tuple(i for i in spec.inputs if not settings.model_file or i != _file(spec, settings.model_file))
-    if described["kind"] == "graph":
-        from trainer.graph.asking import predict as graphs
+    model.kind.answer(replace(spec, inputs=others), settings, model, launcher, events, began)
 
-        graphs.run(replace(spec, inputs=others), settings, model, launcher, events, began)
-        return
+
+def examples(spec: Spec, settings, model: Model, launcher, events: Events, began: float) -> None:
+    """Predict the examples of the dataset, one by one."""
+    described, kind = model.description, model.kind
     with reading_model("The model"):
-        target = targets.restored(described["target"])
-        encoder = None if model.is_estimator else tasks.of(described["kind"]).load_encoder(spec, model.folder, described["encoder"])
-        beside = averaged.load(model.folder)
+        target = registry.restored(described["target"])
+        encoder = None if model.needs_no_worker else kind.load_encoder(spec, model.folder, described["encoder"])
+        beside = kind.load_beside(model.folder)
     label_column = settings.label_column or described["label_column"]
-    columns = described["columns"]
-    if settings.text_column and described["kind"] == "text":
-        columns = [c.strip() for c in settings.text_column.split(",")]
-    styles = saved_model.styles(described)
-    examples, files, skipped = data.read(
-        replace(spec, inputs=others), settings, events, described["kind"], columns, described["types"], label_column, styles
-    )
-    if not examples:
+    columns = tuple(described["columns"])
+    if settings.text_column and kind.text_column_replaces_columns:
+        columns = tuple(c.strip() for c in settings.text_column.split(","))
+    found = sources.find(spec, settings.data_file, events)
+    wanted = Columns(columns, described["types"], label_column, saved_model.styles(described))
+    rows_read, files, skipped = kind.read_rows(found, wanted, settings, events)
+    if not rows_read:
         raise UserError(
             "no_rows", f"No row of {some(files, 3)} can be predicted: the columns that the model reads are empty in every row.",
             "Fill in these columns, or choose another data_file.", f"The model reads {some(columns)}." if columns else "",
         )  # fmt: skip
-    events.decision("rows", len(examples), f"A model for {described['task']} predicts {len(examples)} rows of {some(files, 3)}.")
-    wanted = target.encode([e.target for e in examples])
-    rows, base, asks = None, None, None
-    if described["kind"] == "language":
-        from trainer.language import encoding  # heavy
-        from trainer.tasks import language
-
-        writer = encoding.of(encoder)
-        base, asks = language.base_folder(spec, model.folder, described["base"]), language.answering(writer, settings)
-        rows = writer.prompts(examples)
-    elif encoder is not None:
-        rows = encoder.encode(examples, wanted, "predict")
+    events.decision("rows", len(rows_read), f"A model for {described['task']} predicts {len(rows_read)} rows of {some(files, 3)}.")
+    truth = target.encode([e.target for e in rows_read])
     stop.check(spec.folder)
-    events.phase("predict", f"Predicting {len(examples)} rows.")
-    if rows is None:
-        outputs, versions = _estimated(spec, model, target, examples, events)
+    events.phase("predict", f"Predicting {len(rows_read)} rows.")
+    if encoder is None:
+        outputs, versions = _estimated(spec, model, target, rows_read, events)
     else:
-        outputs, versions = launcher.predict(Saved(model.folder, described["kind"], target, rows, base=base, asks=asks))
+        outputs, versions = launcher.predict(kind.question(spec, settings, model, encoder, target, rows_read, truth))
+        outputs = kind.answered(encoder, outputs)
         if beside is not None:
-            outputs = beside.outputs(outputs, examples)
+            outputs = beside.outputs(outputs, rows_read)
     events.phase("export", "Writing the predictions.")
-    if described["kind"] == tokens.KIND:
-        examples = cast(list[Example], token_results.Words(examples))
-    known = numpy.asarray([bool(e.target) for e in examples])
-    if asks is not None:
-        outputs = numpy.array([writer.text([i for i in row if i >= 0]) for row in outputs.tolist()], dtype=object)
-    else:
-        known &= (wanted >= 0 if wanted.ndim == 1 else (wanted >= 0).all(axis=1)) if target.labels else ~numpy.isnan(wanted)
-    answered = export.Answered(examples, outputs, wanted, known, target)
+    answers = kind.answers_to(rows_read)
+    known = numpy.asarray([bool(e.target) for e in answers]) & target.known(truth)
+    answered = export.Answered(kind, answers, outputs, truth, known, target)
     export.prediction(spec, settings, model, answered, files, list(columns), skipped, label_column, versions, events, began)
 
 
 def _estimated(spec: Spec, model: Model, target, examples: list[Example], events: Events) -> tuple[numpy.ndarray, dict[str, str]]:
     """The outputs of an estimator, in this process. Raises UserError if the run is stopped: partial predictions are not kept."""
-    from trainer import candidates
+    from trainer.training import candidates
 
     with reading_model("The model"):
         estimator = estimators.of(model.description["base"]).load(model.folder)
-        if not saved_model.fits(estimator.outputs(examples[:1]), target.outputs if target.labels else 0):
+        if not fits(target, estimator.outputs(examples[:1])):
             raise ValueError("its outputs do not fit its description")
     outputs, began = [], time.monotonic()
     for start in range(0, len(examples), _AT_ONCE):

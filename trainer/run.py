@@ -11,28 +11,25 @@ import traceback
 from dataclasses import replace
 from pathlib import Path
 
-from trainer import candidates, export, gc_pause, launch, termination
+from trainer import export, gc_pause, termination
 from trainer.config import settings as options, spec as specs
-from trainer.config.kinds import SHAPES, of_task
 from trainer.config.spec import Spec
-from trainer.errors import Paused, UserError, as_user_error, count, one_line, some
-from trainer.estimators import ESTIMATORS
-from trainer.launch.outcome import Outcome
-from trainer.launch.work import ENVIRONMENT
-from trainer.plan import CHECKPOINTS, INDEX, Plan
+from trainer.core import registry
+from trainer.core.kind import Kind
+from trainer.core.plan import CHECKPOINTS, INDEX
+from trainer.environment import ENVIRONMENT
+from trainer.errors import Paused, UserError, as_user_error, one_line
+from trainer.models import catalogue
 from trainer.run_folder import files, lease as leases, log, stop
 from trainer.run_folder.events import Events
 from trainer.run_folder.lease import Lease, LeaseLost
 from trainer.search import space
-from trainer.tasks import catalogue
-from trainer.tasks.catalogue import Base
-from trainer.tasks.target import Classes, Labels, Number
 from trainer.termination import Terminated
+from trainer.training import candidates, carry_out as training
+from trainer.training.workers import Workers
 
 OK, FAULT, USER, ENDED = 0, 1, 2, 143
-RAY_STOP_SECONDS = 3.0  # Ray's time between SIGTERM and SIGKILL for a job, unless RAY_JOB_STOP_WAIT_TIME_S is set
 ERROR = "error.json"
-PAUSE_SHARE = 0.8  # of that time, for the training to save a checkpoint
 
 
 def run(spec_path: str, launcher: str) -> int:
@@ -88,178 +85,27 @@ def _train(spec: Spec, name: str, events: Events, began: float) -> None:
     settings = options.resolve(spec, events)
     if (source := settings.source("max_minutes")) not in (options.FORM, options.DEFAULT):  # the service knows only the form
         events.decision("max_minutes", settings.max_minutes, f"The time limit is {settings.max_minutes} minutes (source: {source}).")
-    if searches := space.is_wanted(settings):
+    if space.is_wanted(settings):
         space.check(settings)
         if settings.num_workers > 1:
             events.decision("workers", 1, f"A search uses one worker instead of {settings.num_workers}.")
-        settings.choose("num_workers", 1)
+        settings = settings.with_chosen(num_workers=1)
     begun = (spec.folder / CHECKPOINTS / INDEX).exists()
-    likely = candidates.choose(spec.models, settings, _likely_kind(spec, settings), settings.task, begun)
-    workers = _Workers(name, settings, spec, events)
+    likely = _likely_kind(spec, settings)
+    workers = Workers(name, spec, events)
     try:
         stop.check(spec.folder)
-        workers.request(likely.network)
+        settings = workers.request(settings, candidates.choose(spec.models, settings, likely, settings.task, begun).network, likely)
         events.phase("prepare", "Reading the data.")
         with gc_pause.importing():  # while the workers import
-            from trainer import data, prepare
-            from trainer.data import sources
+            from trainer.data import claims, sources
             from trainer.data.checks import Checks
-            from trainer.graph import reading
-            from trainer.search import setup
 
-        files_of_data, checks = sources.find(spec, settings.data_file, events), Checks(events)
-        if found_graph := reading.find(files_of_data, settings, checks, spec.work):
-            _train_on_graph(spec, settings, found_graph, checks, workers, events, began)
-            return
-        dataset = data.load(spec, settings, events, files_of_data)
-        stop.check(spec.folder)
-        wanted = candidates.choose(spec.models, settings, dataset.kind, dataset.task, begun)
-        if searches:
-            wanted = setup.with_network(wanted, dataset.kind, dataset.task)
-        workers.request(wanted.network)
-        prepared = prepare.make(spec, settings, dataset, wanted, events, wanted.network is not None and workers.launcher.on_gpu)
-        own: dict = {}
-        if searches:
-            prepared, own = setup.make(spec, settings, dataset, prepared, events, workers.launcher.on_gpu)
-        if settings.dry_run:
-            trial = workers.launcher.estimate(prepared.plan) if wanted.network else candidates.trial(prepared.plan, dataset)
-            export.check(spec, settings, dataset, prepared, trial, events, began)
-            return
-        found, wanted = _candidates(workers, prepared.plan, dataset, wanted, events)
-        _deliver(spec, settings, dataset, prepared, found, wanted, workers, events, began, own)
+        checks = Checks(events)
+        claim = claims.choose(spec, sources.find(spec, settings.data_file, events), settings, checks, registry.kinds().values())
+        claim.kind.train(training.Run(spec, settings, events, checks, workers, began, begun), claim)
     finally:
         workers.close()
-
-
-def _train_on_graph(spec: Spec, settings, found, checks, workers: "_Workers", events: Events, began: float) -> None:
-    from trainer.graph import driver, encoded_texts, reading
-
-    if space.is_wanted(settings):
-        raise UserError("graph_search", "A search for settings is not possible on a graph.", "Set trials to 0.")
-    if (base := encoded_texts.named(spec.models, settings.model)) is not None:  # it reads the texts of nodes; the network reads the graph
-        settings.choose("text_encoder", base.name)
-        settings.choose("model", catalogue.AUTO)
-    graph = reading.load(found, settings, checks, spec.work, spec)
-    stop.check(spec.folder)
-    run_of_graph = driver.Run(spec, settings, events, checks, workers, lambda plan: _trained(workers.launcher, plan), began)
-    driver.carry_out(run_of_graph, graph)
-
-
-class _Workers:
-    """The workers of a run, which are requested as soon as a network is likely to be trained."""
-
-    def __init__(self, name: str, settings, spec: Spec, events: Events):
-        self.name, self.settings, self.spec, self.events = name, settings, spec, events
-        self.launcher: launch.Launcher | None = None
-
-    def request(self, base: Base | None) -> None:
-        """Let the workers start their imports, unless there is no network to train or they were requested before."""
-        if base is None or self.launcher is not None:
-            return
-        self.launcher = launch.create(self.name, self.settings, base, self.spec, self.events)
-        self.launcher.start()
-
-    def close(self) -> None:
-        if self.launcher is not None:
-            self.launcher.close()
-
-
-def _candidates(workers: _Workers, plan: Plan, dataset, wanted, events: Events):
-    """Train all candidates: the estimators here while the workers import, then the network. Gives them, and what is left of ``wanted``
-    if the network could not be trained."""
-    if wanted.network is None:
-        events.decision(
-            "estimate",
-            (seconds := round(candidates.estimate(plan, dataset), 1)),
-            f"The training takes about {count(max(1, round(seconds)), 'second')} on one CPU.",
-        )
-        events.phase("train", f"Training {some(wanted.estimators)} on {count(len(dataset.splits['train']), 'row')}.")
-    found = [c for c in (candidates.fit(n, plan, dataset) for n in wanted.estimators) if c is not None]
-    if wanted.network is None:
-        for candidate in found:
-            events.eval(0, 0, "validation", candidates.summary(candidate.outcome.answers["validation"], plan))
-        events.phase("test", "Measuring the model on data that it has not seen.")
-        events.resource("cpu", 1, threads=1)
-        return found, wanted
-    try:
-        outcome = _trained(workers.launcher, plan)
-    except UserError as e:
-        if wanted.named or not found:
-            raise
-        events.warning("candidate_failed", f"{wanted.network.name} could not be trained, so {found[0].base.name} is delivered. {e.what}")
-        return found, candidates.without(wanted, e)
-    network = candidates.trained(wanted.network, outcome)
-    found += [network, *candidates.as_it_is(wanted.network, outcome)]
-    if not wanted.named and plan.search is None:
-        found += candidates.with_words(network, found, plan)
-    return found, wanted
-
-
-def _deliver(spec: Spec, settings, dataset, prepared, found, wanted, workers: _Workers, events: Events, began: float, own: dict) -> None:
-    """Choose the best candidate, and write the results. ``own`` has what was prepared for the trials of a search with another base model."""
-    from trainer import baseline, prepare
-    from trainer.search import conclude
-
-    best = candidates.best(found, wanted, prepared.plan)
-    search = None
-    if prepared.plan.search is not None and (concluded := conclude.conclude(settings, prepared, own, found, best, events)):
-        settings, prepared, found, best, search = concluded.settings, concluded.prepared, concluded.found, concluded.best, concluded.document
-    listed = candidates.entries(found, best, wanted, prepared.plan) if isinstance(prepared.plan.target, (Classes, Number, Labels)) else None
-    if len(found) > 1:
-        events.decision("chosen", best.base.name, f"The model {best.name} is delivered. {listed[0]['why']}")
-    delivered = catalogue.AUTO if best.beside is not None else best.base.name  # a named model would be delivered alone by a repeated run
-    if settings.model != delivered:
-        settings.choose("model", delivered)
-    events.phase("export", "Writing the model, the metrics and the predictions.")
-    words = next((c.fitted for c in found if c.base.name == "words"), None)
-    simple = baseline.compute(prepared, dataset, words)
-    outcome = best.outcome
-    if best.fitted is None:
-        _to_onnx(workers.launcher, outcome, prepare.delivering(prepared, best).plan, events)
-    if best.beside is not None:
-        best.beside.save(outcome.saved)
-    outcome.champion = _champions_answers(found, prepared, dataset, workers)
-    count_of_workers = workers.launcher.workers if workers.launcher and best.fitted is None else 1
-    export.training(spec, settings, dataset, prepare.delivering(prepared, best), outcome, simple, count_of_workers, events, began, listed, search)
-
-
-def _to_onnx(launcher, outcome: Outcome, plan: Plan, events: Events) -> None:
-    """Let a worker add model.onnx to the delivered network."""
-    from trainer.export import onnx
-
-    if plan.kind not in onnx.KINDS:
-        return
-    if why := launcher.to_onnx(outcome.saved, plan.kind, plan.target, onnx.sample(plan.splits["test"])):
-        text = f"There is no model.onnx: {why}. Single answers in the studio need one; predictions for datasets do not."
-        events.warning("no_onnx", text)
-
-
-def _champions_answers(found: list, prepared, dataset, workers: _Workers):
-    """The predictions of the champion on the test rows: of an estimator here, of a network by a worker, which may have measured it beside
-    the training; None if they cannot be compared."""
-    from trainer import averaged, prepare
-
-    champion = prepared.plan.champion
-    if champion is None or champion.rows is None:
-        return prepare.champions_answers(champion, dataset)
-    answers = next((c.outcome.champion for c in found if c.outcome.champion), None)
-    if answers is None:
-        described = Base(champion.folder.name, champion.kind, champion.folder, fresh=False)
-        workers.request(described)
-        outputs, _ = workers.launcher.predict(champion)
-        answers = champion.target.answers(outputs, champion.rows.example_targets())
-    return averaged.of_champion(champion.folder, answers, dataset.splits["test"], champion.target)
-
-
-def _trained(launcher, plan: Plan) -> Outcome:
-    """The outcome of the training. On SIGTERM, let the training save a checkpoint before its workers are stopped."""
-    try:
-        return launcher.train(plan)
-    except BaseException as e:
-        if not termination.is_requested():
-            raise
-        stop.pause(Path(plan.work), PAUSE_SHARE * float(os.environ.get("RAY_JOB_STOP_WAIT_TIME_S", RAY_STOP_SECONDS)))
-        raise Terminated from e
 
 
 def _predict(spec: Spec, name: str, events: Events, began: float) -> None:
@@ -268,12 +114,12 @@ def _predict(spec: Spec, name: str, events: Events, began: float) -> None:
     events.phase("start", "The prediction program is running.")
     settings = options.resolve(spec, events)
     saved = predict.find(spec, settings)
-    if saved.description["kind"] == "graph":
-        settings.choose("num_workers", 1)  # one table of all nodes answers everything
-    workers = _Workers(name, settings, spec, events)
+    if saved.kind.answers_by_one_worker:
+        settings = settings.with_chosen(num_workers=1)
+    workers = Workers(name, spec, events)
     try:
         stop.check(spec.folder)
-        workers.request(None if saved.is_estimator else saved.base)
+        settings = workers.request(settings, None if saved.needs_no_worker else saved.base, saved.kind)
         events.phase("prepare", "Reading the data.")
         predict.run(spec, settings, saved, workers.launcher, events, began)
     finally:
@@ -286,19 +132,14 @@ def _script(spec: Spec, name: str, events: Events, began: float) -> None:
     driver.run(spec, name, events, began)
 
 
-def _likely_kind(spec: Spec, settings) -> str:
+def _likely_kind(spec: Spec, settings) -> Kind:
     """The kind of data by the settings, else by the files: good enough to choose what the workers import in advance."""
-    models = {shape: kind for kind, shape in reversed(SHAPES.items())} | {b.name: b.kind for b in catalogue.installed(spec.models)}
-    models |= {e.name: e.kind for e in ESTIMATORS.values()}
-    if (kind := models.get(settings.model) or of_task(settings.task)) in SHAPES:
+    kinds = registry.kinds()
+    by_model = {kind.shape: kind for kind in reversed(kinds.values())} | {b.name: kinds.get(b.kind) for b in catalogue.installed(spec.models)}
+    by_model |= {e.name: kinds[e.kind] for e in registry.estimators().values()}
+    if (kind := by_model.get(settings.model) or registry.of_task(settings.task)) is not None:
         return kind
-    from trainer.data import names
-    from trainer.graph import likely
-
-    if settings.task == catalogue.AUTO and likely.is_graph(spec.inputs):
-        return "graph"
-    images = sum(names.extension(i.name) in names.IMAGES for i in spec.inputs)
-    return "image" if 2 * images > len(spec.inputs) else "text"
+    return max(kinds.values(), key=lambda k: k.likelihood(spec.inputs))
 
 
 def _clear(spec: Spec, lease: Lease) -> None:

@@ -21,7 +21,7 @@ import (
 
 // Sources and schemas only: tests, golden files and requirements stay at home.
 //
-//go:embed *.py answer/*.py archive/*.py board/*.py config/*.py data/*.py data/columns/*.py data/formats/*.py estimators/*.py export/*.py graph/*.py graph/asking/*.py graph/comparison/*.py graph/delivery/*.py graph/reading/*.py labels/*.py language/*.py launch/*.py measure/*.py run_folder/*.py script/*.py script/checking/*.py script/inside/*.py script/sandbox/*.py script/saved/*.py search/*.py tasks/*.py tokens/*.py train/*.py warm/*.py schema/*.json
+//go:embed *.py answer/*.py archive/*.py board/*.py config/*.py core/*.py data/*.py data/*/*.py estimators/*.py export/*.py kinds/*.py kinds/*/*.py kinds/*/*/*.py launch/*.py measure/*.py models/*.py run_folder/*.py script/*.py script/*/*.py search/*.py standby/*.py targets/*.py train/*.py training/*.py warm/*.py schema/*.json
 var program embed.FS
 
 const (

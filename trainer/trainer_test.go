@@ -28,7 +28,7 @@ func TestInstallLaysDownTheWholeProgramAndNothingElse(t *testing.T) {
 	require.Equal(t, filepath.Join(dir, digest), path)
 
 	var want []string
-	for _, pattern := range []string{"*.py", "*/*.py", "*/*/*.py", "schema/*.json"} { // a package that is not embedded fails on Ray only
+	for _, pattern := range []string{"*.py", "*/*.py", "*/*/*.py", "*/*/*/*.py", "schema/*.json"} { // a package that is not embedded fails on Ray only
 		found, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		want = append(want, found...)

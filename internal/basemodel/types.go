@@ -38,7 +38,7 @@ var knownTypes = sync.OnceValue(func() modelTypes {
 	return types
 })
 
-// kindOf is what a model is a base for; empty if it is one for nothing. The trainer has the same rule (trainer/tasks/model_types.py), which
+// kindOf is what a model is a base for; empty if it is one for nothing. The trainer has the same rule (trainer/models/model_types.py), which
 // it uses for models that somebody has put into the folder by hand.
 func kindOf(name, architecture string) Kind {
 	t := knownTypes().Types[name]

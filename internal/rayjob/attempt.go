@@ -116,7 +116,7 @@ func (a Attempt) WarmEntrypoint() string { return a.Python + " -m trainer warm" 
 // WarmPodCommand is the shell command that becomes the warm process of a pod, for the role "driver" or "worker". The attempt must have
 // passed Check.
 func (a Attempt) WarmPodCommand(role string) string {
-	command := a.Python + " -B -m trainer.warm.pod " + role
+	command := a.Python + " -B -m trainer.standby.pod " + role
 	if a.TrainerPath != "" {
 		command = "PYTHONPATH=" + a.TrainerPath + " " + command
 	}

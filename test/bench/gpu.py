@@ -22,10 +22,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from transformers import BertConfig, BertForSequenceClassification
 
 from trainer.config.options import options
+from trainer.core import registry
+from trainer.core.plan import Rows
 from trainer.launch import process_group, work
-from trainer.plan import Rows
-from trainer.tasks.target import Classes
-from trainer.tasks.text import Texts
+from trainer.models.texts import Texts
+from trainer.targets.classes import Classes
 from trainer.train import half_copy, step
 from trainer.train.objective import Objective
 from trainer.train.optimize import Optimization
@@ -130,7 +131,7 @@ def step_seconds(args, device: torch.device, case: Case) -> tuple[float, float]:
     rows = Rows(texts, random.integers(0, 2, 4 * batch))
     with tempfile.TemporaryDirectory() as folder:
         plan = SimpleNamespace(
-            settings=settings, kind="text", base=SimpleNamespace(is_small=False, fresh=True), splits={"train": rows}, folder=folder
+            settings=settings, kind=registry.of("text"), base=SimpleNamespace(is_small=False, fresh=True), splits={"train": rows}, folder=folder
         )
         ctx = SimpleNamespace(rank=0, world=world, device=device, threads=1)
         stepper = step.Stepper(ctx, plan, model, Objective(Classes(("a", "b"))))

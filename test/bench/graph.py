@@ -63,7 +63,7 @@ def stored(args, folder: Path):
     import numpy
     import pyarrow.parquet as parquet
 
-    from trainer.graph import store as stores
+    from trainer.kinds.graph import store as stores
 
     place = folder / "store"
     if not (place / "train.npy").exists():
@@ -143,9 +143,10 @@ def training(rank: int, world: int, args, store):
     import torch
 
     from trainer.config.options import options
-    from trainer.graph.rows import Drawn, Edges
-    from trainer.plan import Rows
-    from trainer.tasks.target import Links
+    from trainer.core import registry
+    from trainer.core.plan import Rows
+    from trainer.kinds.graph.rows import Drawn, Edges
+    from trainer.kinds.graph.target import Links
     from trainer.train.objective import Objective
     from trainer.train.optimize import Optimization
     from trainer.train.step import Stepper
@@ -163,14 +164,14 @@ def training(rank: int, world: int, args, store):
     timed.watch(edges, "_features", "features")
     rows = Rows(edges, numpy.zeros(count, numpy.int8))
     base = SimpleNamespace(is_small=True, fresh=True)
-    plan = SimpleNamespace(kind="graph", settings=settings, base=base, splits={"train": rows}, folder=str(store.folder))
+    plan = SimpleNamespace(kind=registry.of("graph"), settings=settings, base=base, splits={"train": rows}, folder=str(store.folder))
     stepper = Stepper(SimpleNamespace(rank=rank, world=world, device=torch.device("cpu"), threads=1), plan, model, Objective(Links()))
     stepper.begin()
     return stepper, Optimization(model, settings, 1e-3, 10_000, stepper.scaler), rows, timed
 
 
 def network(args):
-    from trainer.graph.sage import Sage
+    from trainer.kinds.graph.sage import Sage
 
     shape = {"width": args.features, "hidden": args.hidden, "layers": len(args.fanout.split(",")), "aggregation": "mean", "dropout": 0.3}
     return Sage(**shape, decoder="cosine", outputs=0, directed=False)
@@ -219,7 +220,7 @@ def fastest(found: list[dict], what: str) -> float:
 def table(args, folder: Path) -> None:
     import torch
 
-    from trainer.graph import inference
+    from trainer.kinds.graph import inference
 
     store = stored(args, folder)
     torch.set_num_threads(1)

@@ -26,8 +26,8 @@ from PIL import Image
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from trainer.core.plan import Plan
 from trainer.launch.local import LocalLauncher
-from trainer.plan import Plan
 from trainer.run import run
 from trainer.run_folder.events import Events
 from trainer.run_folder.lease import Lease

@@ -2,11 +2,12 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import datasets
 import language_models
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 os.environ["TQDM_DISABLE"] = "1"  # transformers draws a bar for each saved file
 
@@ -33,11 +34,14 @@ def _text(folder: Path) -> None:
 
 
 def _vocabulary() -> Tokenizer:
-    words = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    """All words and letters of the texts. The trainer of the library gives equally frequent words in an order that changes."""
+    texts = " ".join(datasets.texts_of_base_models()).lower()
+    letters = sorted(set(texts) - set(" "))
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    known = [*special, *letters, *(f"##{letter}" for letter in letters), *sorted(set(re.findall("[a-z]{2,}", texts)))]
+    words = Tokenizer(models.WordPiece(vocab={word: number for number, word in enumerate(known)}, unk_token="[UNK]"))
     words.normalizer = normalizers.BertNormalizer(lowercase=True)
     words.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    words.train_from_iterator(datasets.texts_of_base_models(), trainers.WordPieceTrainer(vocab_size=600, special_tokens=special, show_progress=False))
     ends = [(name, words.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
     words.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1", ends)
     return words

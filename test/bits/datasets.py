@@ -103,7 +103,7 @@ def few_conversations() -> dict:
 
 
 def prompts() -> dict:
-    return {"prompts.csv": small_datasets.table(["prompt"], [[f"The {word} and the"] for word in small_datasets.WORDS[:6]])}
+    return {"prompts.csv": small_datasets.table(["id", "text"], [[i, f"The {small_datasets.WORDS[i]} and the"] for i in range(6)])}
 
 
 def links() -> dict:

@@ -29,6 +29,7 @@ _LORA = {"finetuning": "lora", "learning_rate": 0.01, "epochs": 4, "batch_size":
 _LINKS = {"decoder": "cosine", "batch_size": 64}
 _PRICE = {"label_column": "price"}
 _SCRATCH = {"task": "text-generation", "model": "gpt-small", "max_length": 32, "batch_size": 16}
+_FASTER = {"epochs": 6, "learning_rate": 0.003}  # so that models with random weights learn in few steps
 _SPACE = "learning_rate: 1e-4..5e-4, batch_size: 32|64"
 
 RUNS = {
@@ -46,7 +47,7 @@ RUNS = {
     # Networks from random weights.
     "bert-tiny": Run(datasets.reviews, {"model": "bert-tiny", "epochs": 16, **_ALL_EPOCHS}, challenger="words", interrupted=True),
     "text-regression": Run(datasets.prices, {"model": "bert-tiny", "epochs": 6, **_PRICE}, challenger="words-regression"),
-    "text-pair": Run(datasets.pairs, {"model": "bert-tiny"}, challenger="text-pair"),
+    "text-pair": Run(datasets.pairs, {"model": "bert-tiny", **_FASTER}, challenger="text-pair"),
     "tokens": Run(datasets.tagged_words, {"model": "bert-tiny"}, datasets.untagged_sentences, challenger="tokens"),
     "small-cnn": Run(datasets.pictures, {"model": "small-cnn", "epochs": 4}, challenger="small-cnn"),
     "mlp": Run(datasets.many_flowers, {"model": "mlp", "epochs": 40, **_ALL_EPOCHS}, challenger="mlp", interrupted=True),
@@ -58,10 +59,12 @@ RUNS = {
     "gpt-experts": Run(datasets.stories, {"epochs": 1, "experts": 4, **_SCRATCH}, datasets.prompts),
     "gpt-conversations": Run(datasets.conversations, {"model": "gpt-small", "epochs": 2}, datasets.few_conversations),
     # Installed models.
-    "text-finetuned": Run(datasets.reviews, {"model": base_models.TEXT}, base=base_models.TEXT, challenger="words"),
+    "text-finetuned": Run(datasets.reviews, {"model": base_models.TEXT, **_FASTER}, base=base_models.TEXT, challenger="words"),
     "text-averaged": Run(datasets.noisy_reviews, {"epochs": 3, "learning_rate": 0.003}, base=base_models.TEXT, challenger="text-averaged"),
-    "tokens-finetuned": Run(datasets.tagged_words, {"model": base_models.TEXT}, datasets.untagged_sentences, base_models.TEXT, challenger="tokens"),
-    "image-finetuned": Run(datasets.pictures, {"model": base_models.IMAGE}, base=base_models.IMAGE, challenger="small-cnn"),
+    "tokens-finetuned": Run(
+        datasets.tagged_words, {"model": base_models.TEXT, **_FASTER}, datasets.untagged_sentences, base_models.TEXT, challenger="tokens"
+    ),
+    "image-finetuned": Run(datasets.pictures, {"model": base_models.IMAGE, **_FASTER}, base=base_models.IMAGE, challenger="small-cnn"),
     "language-lora": Run(
         datasets.conversations, {"model": base_models.LANGUAGE, **_LORA}, datasets.few_conversations, base_models.LANGUAGE,
         challenger="language-lora", interrupted=True,
@@ -82,7 +85,7 @@ RUNS = {
     ),
     # A search, and two workers.
     "search": Run(datasets.flowers, {"model": "mlp", "epochs": 9, "trials": 4, "space": _SPACE, **_ALL_EPOCHS}, challenger="linear"),
-    "search-texts": Run(datasets.reviews, {"model": "bert-tiny", "trials": 3}, challenger="words", interrupted=True),
+    "search-texts": Run(datasets.reviews, {"model": "bert-tiny", "trials": 3, **_FASTER}, challenger="words", interrupted=True),
     "two-workers": Run(datasets.reviews, {"model": "bert-tiny", "num_workers": 2}, launcher="ray"),
     "two-workers-graph": Run(datasets.links, {"num_workers": 2, "epochs": 3, **_LINKS}, datasets.asked_pairs, launcher="ray"),
 }  # fmt: skip

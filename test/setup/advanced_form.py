@@ -1,7 +1,7 @@
 """Prints extractor_info.advanced.json: the form of extractor_info.json, and every other option of a training in groups.
 
-With ``options`` it prints the options as a settings file names them, for the check of such files in the studio. Run both as ``make form``
-when an option is added; tests compare the files with this output.
+With ``options`` it prints the options as a settings file names them, for the check of such files in the studio, and with ``types`` the types
+of the settings for the type checker. Run them as ``make form`` when an option is added; tests compare the files with this output.
 """
 
 import json
@@ -61,10 +61,17 @@ def table() -> str:
     return "[\n" + ",\n".join(rows) + "\n]\n"
 
 
+def types() -> str:
+    """The attributes of the settings with their types, as a stub for the type checker."""
+    named = {o.name: type(o.default).__name__ for kind in ("train", "predict", "script") for o in options(kind).values()}
+    lines = [f"    @property\n    def {name}(self) -> {kind}: ...\n" for name, kind in named.items()]
+    return "# Written by make form.\n\nclass OptionValues:\n    _sources: dict[str, str]\n" + "".join(lines)
+
+
 def _limits(option: Option) -> dict:
     drawn = field(option)
     return {name: drawn[name] for name in ("type", "default", "enum", "minimum", "maximum", "description") if name in drawn}
 
 
 if __name__ == "__main__":
-    print(table() if sys.argv[1:] == ["options"] else text(), end="")
+    print({"options": table, "types": types}.get("".join(sys.argv[1:]), text)(), end="")

@@ -6,12 +6,11 @@ import io
 import math
 from dataclasses import dataclass
 
-from trainer import saved_model
-from trainer.data import Example
+from trainer.core.example import Example
+from trainer.core.kind import Kind
 from trainer.data.columns import values
 from trainer.data.columns.features import NUMBER
 from trainer.data.columns.values import Style
-from trainer.data.rows import PAIR
 from trainer.errors import some
 
 MOST_ROWS = 64
@@ -30,11 +29,12 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Column:
-    """One input of a model: a tensor of BYTES, or of FP64 where the column holds numbers."""
+    """One input of a model: a tensor of BYTES, or of FP64 where the column holds numbers. A file is sent in base64."""
 
     name: str
-    type: str  # text, image, number or category
+    type: str  # text, image, number, category or what else a kind reads
     categories: tuple[str, ...] = ()
+    is_file: bool = False
 
     @property
     def datatype(self) -> str:
@@ -42,71 +42,66 @@ class Column:
 
 
 class Form:
-    """What a model reads: its columns, and how the cells of a request become examples."""
+    """What a model of ``kind`` reads: its columns, and how the cells of a request become examples."""
 
-    def __init__(self, described: dict, categories: dict[str, list[str]]):
-        self.kind, self._styles = described["kind"], saved_model.styles(described)
-        types = described["types"]
-        if self.kind == "table":
-            self.columns = tuple(Column(c, types[c], tuple(categories.get(c, ()))) for c in described["columns"])
-        elif self.kind == "image":
-            self.columns = (Column(IMAGE, IMAGE),)
-        else:
-            second = [c for c in described["columns"] if types.get(c) == PAIR]
-            self.columns = (Column(TEXT, TEXT), *(Column(c, TEXT) for c in second))
+    def __init__(self, kind: Kind, columns: tuple[Column, ...], styles: dict[str, Style]):
+        self.kind, self.columns, self._styles = kind, columns, styles
+
+    def cells(self, inputs: list) -> dict[str, list]:
+        """The cells of each input in a request, as they were sent. Raises Refused."""
+        cells = _tensors(inputs)
+        if strange := [name for name in cells if name not in {c.name for c in self.columns}]:
+            raise Refused(f"The model has no input {some(strange, 3)}: it reads {some([c.name for c in self.columns], 20)}.")
+        if not self.kind.inputs_may_lack and len(cells) < len(self.columns):
+            raise Refused(f"The input {some([c.name for c in self.columns if c.name not in cells], 3)} is missing.")
+        if not cells:
+            raise Refused(f"There is no input: the model reads {some([c.name for c in self.columns], 20)}.")
+        rows = {len(column) for column in cells.values()}
+        if len(rows) > 1:
+            raise Refused("All inputs must have the same number of rows.")
+        if not 1 <= rows.pop() <= MOST_ROWS:
+            raise Refused(f"A request has 1 to {MOST_ROWS} rows. Let the model answer for a dataset where there are more.")
+        return cells
 
     def examples(self, inputs: list) -> list[Example]:
         """The examples in the ``inputs`` of a request. Raises Refused."""
-        given = _tensors(inputs)
-        if strange := [name for name in given if name not in {c.name for c in self.columns}]:
-            raise Refused(f"The model has no input {some(strange, 3)}: it reads {some([c.name for c in self.columns], 20)}.")
-        if self.kind != "table" and len(given) < len(self.columns):
-            raise Refused(f"The input {some([c.name for c in self.columns if c.name not in given], 3)} is missing.")
-        if not given:
-            raise Refused(f"There is no input: the model reads {some([c.name for c in self.columns], 20)}.")
-        rows = {len(cells) for cells in given.values()}
-        if len(rows) > 1:
-            raise Refused("All inputs must have the same number of rows.")
-        count = rows.pop()
-        if not 1 <= count <= MOST_ROWS:
-            raise Refused(f"A request has 1 to {MOST_ROWS} rows. Let the model answer for a dataset where there are more.")
-        return [Example("request", i + 1, content, "") for i, content in enumerate(self._contents(given, count))]
+        contents = self.kind.contents(self.cells(inputs), self.columns, self._styles)
+        return [Example("request", i + 1, content, "") for i, content in enumerate(contents)]
 
-    def plain(self, inputs: list) -> list[str]:
-        """The texts of a request as they were sent, where places in them are answered. Raises Refused."""
-        given = _tensors(inputs)
-        if list(given) != [TEXT] or not 1 <= len(given[TEXT]) <= MOST_ROWS:
-            raise Refused(f"The model reads one input, {TEXT}, with 1 to {MOST_ROWS} rows.")
-        if not all(isinstance(cell, str) for cell in given[TEXT]):
-            raise Refused("A text must be a string.")
-        if sum(map(len, given[TEXT])) > MOST_CHARACTERS:
-            raise Refused(f"The texts have more than {MOST_CHARACTERS} characters.", 413)
-        return given[TEXT]
 
-    def _contents(self, given: dict[str, list], count: int) -> list:
-        if self.kind == "image":
-            return [_image(cell) for cell in given[IMAGE]]
-        if self.kind == "text":
-            return self._texts(given)
-        columns = []
-        for column in self.columns:
-            cells = given.get(column.name, [""] * count)
-            if column.type == NUMBER:
-                columns.append(_numbers(cells, column.name, self._styles.get(column.name, Style())))
-            else:
-                columns.append(["" if values.is_missing(c) else c.strip() for c in map(_cell, cells)])
-        found = list(zip(*columns))
-        if not all(any(row) for row in found):
-            raise Refused("A row has no value. Give it at least one that the model reads.")
-        return found
+def texts(cells: dict[str, list], columns: tuple[Column, ...]) -> list:
+    """The texts of a request, or the pairs of texts. Raises Refused."""
+    columns_of_texts = [[_text(cell) for cell in cells[column.name]] for column in columns]
+    if sum(len(text) for column in columns_of_texts for text in column) > MOST_CHARACTERS:
+        raise Refused(f"The texts have more than {MOST_CHARACTERS} characters.", 413)
+    if not all(all(row) for row in zip(*columns_of_texts)):
+        raise Refused("A text is empty.")
+    return columns_of_texts[0] if len(columns_of_texts) == 1 else list(zip(*columns_of_texts))
 
-    def _texts(self, given: dict[str, list]) -> list:
-        texts = [[_text(cell) for cell in given[column.name]] for column in self.columns]
-        if sum(len(text) for column in texts for text in column) > MOST_CHARACTERS:
-            raise Refused(f"The texts have more than {MOST_CHARACTERS} characters.", 413)
-        if not all(all(row) for row in zip(*texts)):
-            raise Refused("A text is empty.")
-        return texts[0] if len(texts) == 1 else list(zip(*texts))
+
+def plain_texts(cells: list) -> list[str]:
+    """The texts of one input as they were sent, where places in them are answered. Raises Refused."""
+    if not all(isinstance(cell, str) for cell in cells):
+        raise Refused("A text must be a string.")
+    if sum(map(len, cells)) > MOST_CHARACTERS:
+        raise Refused(f"The texts have more than {MOST_CHARACTERS} characters.", 413)
+    return cells
+
+
+def row_cells(cells: dict[str, list], columns: tuple[Column, ...], styles: dict[str, Style]) -> list[tuple[str, ...]]:
+    """The rows of a table in a request, as a training reads them. Raises Refused."""
+    count = len(next(iter(cells.values())))
+    read = []
+    for column in columns:
+        sent = cells.get(column.name, [""] * count)
+        if column.type == NUMBER:
+            read.append(_numbers(sent, column.name, styles.get(column.name, Style())))
+        else:
+            read.append(["" if values.is_missing(c) else c.strip() for c in map(_cell, sent)])
+    rows = list(zip(*read))
+    if not all(any(row) for row in rows):
+        raise Refused("A row has no value. Give it at least one that the model reads.")
+    return rows
 
 
 def _tensors(inputs) -> dict[str, list]:
@@ -151,7 +146,8 @@ def _text(cell) -> str:
     return cell.strip()
 
 
-def _image(cell) -> io.BytesIO:
+def image(cell) -> io.BytesIO:
+    """The bytes of an image in base64. Raises Refused."""
     if not isinstance(cell, str):
         raise Refused("An image must be a string in base64.")
     if len(cell) > MOST_IMAGE_BYTES * 4 // 3 + 4:

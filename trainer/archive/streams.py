@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from trainer.archive.budget import Budget
-from trainer.config.spec import Input
+from trainer.core.input import Input
 from trainer.errors import UserError, is_full
 
 CODE = "compressed"  # of all errors here

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trainer.archive.budget import Budget
-from trainer.config.spec import Input
+from trainer.core.input import Input
 from trainer.errors import UserError, is_full
 
 MAX_NAME = 1000  # characters

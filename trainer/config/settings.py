@@ -9,10 +9,13 @@ import ast
 import difflib
 import json
 from pathlib import PurePosixPath
+from typing import NoReturn
 
-from trainer.config.options import Option, options
-from trainer.config.setting_types import SettingTypes
-from trainer.config.spec import Input, Spec
+from trainer.config.option import Option
+from trainer.config.option_values import OptionValues
+from trainer.config.options import options
+from trainer.config.spec import Spec
+from trainer.core.input import Input
 from trainer.errors import UserError, one_line, some
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
@@ -25,12 +28,17 @@ FORM, MORE, FILE, DATASET, ADMINISTRATOR, DEFAULT, CHOSEN = (
 )  # fmt: skip
 
 
-class Settings(SettingTypes):
-    """The resolved options, as attributes. ``choose`` sets an option that was left to the trainer."""
+class Settings(OptionValues):
+    """The resolved options, as attributes. They never change: what the trainer chooses for an open option is in a copy, with its source."""
 
     def __init__(self, values: dict, sources: dict[str, str]):
-        self.__dict__.update(values)
-        self._sources = dict(sources)
+        self.__dict__.update(values, _sources=dict(sources))
+
+    def __setattr__(self, name: str, value) -> NoReturn:
+        raise AttributeError(f"settings are frozen: use with_chosen({name}=...), which returns a copy")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError("settings are frozen")
 
     def source(self, name: str) -> str:
         """The source that decided the option."""
@@ -40,16 +48,12 @@ class Settings(SettingTypes):
         """Whether the option still has its built-in default."""
         return self._sources[name] == DEFAULT
 
-    def choose(self, name: str, value) -> None:
-        setattr(self, name, value)
-        self._sources[name] = CHOSEN
-
-    def changed(self, values: dict) -> "Settings":
-        """A copy with other values for some options."""
-        copied = Settings({n: getattr(self, n) for n in self._sources}, self._sources)
-        for name, value in values.items():
-            copied.choose(name, value)
-        return copied
+    def with_chosen(self, **values) -> "Settings":
+        """A copy with these values, which the trainer has chosen. Raises KeyError for a name that is not an option of this run."""
+        if unknown := values.keys() - self._sources.keys():
+            raise KeyError(f"no option of this run is called {min(unknown)}")
+        kept = {n: getattr(self, n) for n in self._sources}
+        return Settings(kept | values, self._sources | dict.fromkeys(values, CHOSEN))
 
     def listed(self) -> list[dict]:
         """The settings of result.json, in the order of the table."""

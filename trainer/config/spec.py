@@ -4,23 +4,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from trainer.archive.budget import Budget
+from trainer.config.jail import Limits
+from trainer.core.input import Input
 from trainer.run_folder import files
-from trainer.script.jail import Limits
 
 WORK = "work"  # in the run folder: holds one folder for each start
 _SPEC_BYTES = 1 << 30  # it lists every file of the dataset
-
-
-@dataclass(frozen=True)
-class Input:
-    """One file of the dataset: ``name`` as the user sees it, ``file`` as its path on disk, ``label`` as its metadata says (empty for none)."""
-
-    name: str
-    file: Path
-    size: int
-    sha256: str
-    id: str = ""
-    label: str = ""
 
 
 @dataclass(frozen=True)

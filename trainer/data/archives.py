@@ -8,7 +8,7 @@ from pathlib import Path
 
 from trainer.archive.budget import Budget
 from trainer.archive.zips import Archive, Member
-from trainer.config.spec import Input
+from trainer.core.input import Input
 from trainer.data import names
 from trainer.errors import left_out
 from trainer.run_folder.events import Events

@@ -2,36 +2,14 @@
 
 import collections
 
-from trainer.data import leaks
+from trainer.core.example import SPLITS, Example
 from trainer.data.checks import Checks
-from trainer.data.columns.profiles import Profile
-from trainer.data.columns.roles import Roles
-from trainer.data.example import SPLITS, Example
 from trainer.data.keys import Keys
 from trainer.errors import count, some
 
 FEW_ROWS = 200
 IMBALANCE = 5
-EMPTY_SHARE = 0.2
 Splits = dict[str, list[Example]]
-
-
-def columns(roles: Roles, seen: dict[str, Profile], where: str, checks: Checks) -> None:
-    """Empty cells and constant columns."""
-    read = [seen[c] for c in roles.columns]
-    empty = [p for p in (*read, *([seen[roles.label]] if roles.label in seen else [])) if p.rows and p.cells < (1 - EMPTY_SHARE) * p.rows]
-    if empty:
-        shares = some([f"{p.name} ({1 - p.cells / p.rows:.0%})" for p in empty], 6)
-        checks.warning("empty_cells", f"More than {EMPTY_SHARE:.0%} of the cells of {where} are empty in these columns: {shares}.")
-    else:
-        checks.ok("empty_cells", f"No column that is used has more than {EMPTY_SHARE:.0%} empty cells.")
-    if roles.kind == "table":
-        for p in (p for n, p in seen.items() if p.notation.why_not and n not in (roles.id, roles.split, roles.group)):
-            do = "Write all its numbers in the same way to have them read as numbers"
-            checks.warning("unclear_numbers", f"The column {p.name} of {where} is read as text: {p.notation.why_not}. {do}.")
-    constant = [n for n, p in seen.items() if p.distinct == 1 and p.cells == p.rows and n not in (roles.id, roles.split, roles.group)]
-    if constant and roles.kind == "table":
-        checks.warning("constant_columns", f"These columns of {where} have the same value in every row and are left out: {some(constant, 6)}.")
 
 
 def copies(given: Splits, keys: Keys, regression: bool, checks: Checks) -> None:
@@ -62,14 +40,12 @@ def copies(given: Splits, keys: Keys, regression: bool, checks: Checks) -> None:
         checks.ok("conflicting_labels", "No example has two different labels.")
 
 
-def examples(splits: Splits, roles: Roles, keys: Keys, checks: Checks) -> None:
-    """Number of rows, balance, overlap of the splits, and leaks of the label."""
+def examples(splits: Splits, labelled: bool, keys: Keys, checks: Checks) -> None:
+    """Number of rows, balance, and overlap of the splits. ``labelled``: each example has one of several labels."""
     size(splits, checks)
-    if roles.labelled:
+    if labelled:
         _classes(splits, checks)
     overlap(splits, keys, checks)
-    if roles.kind not in ("image", "language"):
-        leaks.check(splits["train"], roles, checks)
 
 
 def size(splits: Splits, checks: Checks) -> None:

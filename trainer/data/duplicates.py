@@ -4,8 +4,8 @@ Even published datasets contain test rows in their training file, which makes th
 removed from the training split, never from the split that evaluates.
 """
 
+from trainer.core.example import Example
 from trainer.data.checks import Checks
-from trainer.data.example import Example
 from trainer.data.keys import Keys
 from trainer.errors import left_out
 

@@ -2,12 +2,14 @@
 
 import collections
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from trainer.config.spec import Input
+from trainer.core.example import SPLITS, Example
+from trainer.core.input import Input
 from trainer.data import names
 from trainer.data.checks import Checks
-from trainer.data.example import SPLITS, Example
 from trainer.data.formats import tables
 from trainer.data.formats.decode import NotText, decode
 from trainer.errors import UserError, some
@@ -81,12 +83,12 @@ def _level(varying: list[int], levels: list[set[str]], wanted: str) -> int:
     )
 
 
-def examples(files: list[Labelled], kind: str, encoding: str, checks: Checks) -> dict[str, list[Example]]:
-    """The examples in the splits that folders define. A text that is empty or no text is left out with a warning."""
+def examples(files: list[Labelled], read: Callable[[Input], Any], checks: Checks) -> dict[str, list[Example]]:
+    """The examples in the splits that folders define; ``read`` gives the content of a file. An empty text is left out with a warning."""
     given: dict[str, list[Example]] = {name: [] for name in SPLITS}
     broken = []
     for f in files:
-        content = f.source.file if kind == "image" else text(f.source, encoding)
+        content = read(f.source)
         if content:
             given[f.split or "train"].append(Example(f.source.name, 0, content, f.label))
         else:

@@ -6,9 +6,9 @@ import warnings
 from pathlib import Path
 from typing import BinaryIO
 
-from trainer.config.spec import Input
+from trainer.core.example import Example
+from trainer.core.input import Input
 from trainer.data.checks import Checks
-from trainer.data.example import Example
 from trainer.errors import UserError, left_out, some
 
 SAMPLE = 200

@@ -1,23 +1,35 @@
 """Keys that are equal for duplicate examples."""
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 
-from trainer.data.example import Example
-from trainer.language import forms
-from trainer.language.tokens import Passage
-from trainer.run_folder import files
+from trainer.core.example import Example
+
+
+class Sum(str):
+    """A key that is a hash already."""
+
+
+def texts(example: Example) -> str:
+    """The key of a text, or of several: equal whatever their case and spaces."""
+    content = example.content
+    return words(content) if isinstance(content, str) else "\x1f".join(map(words, content))
+
+
+def words(text: str) -> str:
+    return " ".join(text.lower().split())
 
 
 class Keys:
     """``keys(example)`` is equal for copies: the same words, the same cells, the same bytes of an image.
 
-    Texts are compared whatever their case and spaces. ``known`` holds sha256 sums of image files that are known already.
+    ``key`` is that of the kind of data. ``known`` holds sha256 sums of files that are known already.
     With ``by_row`` no two rows are copies: rows of a few categories are equal by chance.
     """
 
-    def __init__(self, kind: str = "text", known: dict[Path, str] | None = None, by_row: bool = False):
-        self._kind, self._sums, self._by_row = kind, known or {}, by_row
+    def __init__(self, key: Callable[[Example], str] = texts, known: dict[Path, str] | None = None, by_row: bool = False):
+        self._key_of, self._sums, self._by_row = key, known or {}, by_row
         self._keys: dict[int, str] = {}  # by identity, which is much faster than by value
         self._held: list[Example] = []  # so that no identity is used again
 
@@ -29,23 +41,11 @@ class Keys:
         return key
 
     def _key(self, example: Example) -> str:
-        content = example.content
-        if self._kind == "image":
-            return self._sums.get(content) or files.sha256(content)
-        if isinstance(content, Passage):
-            return content.sha256
-        if self._kind == "language":  # examples with the same prompt count as copies
-            text = _words(forms.before_answer(content))
-        elif self._kind == "table":
-            text = "\x1f".join(content)
-        elif isinstance(content, str):
-            text = _words(content)
-        else:
-            text = "\x1f".join(map(_words, content))
+        if isinstance(example.content, Path) and (known := self._sums.get(example.content)):
+            return known
+        text = self._key_of(example)
+        if isinstance(text, Sum):
+            return text
         if self._by_row:
             text = f"{text}\0{example.file}\0{example.row}"
         return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
-def _words(text: str) -> str:
-    return " ".join(text.lower().split())

@@ -8,7 +8,8 @@ from trainer.archive import streams
 from trainer.archive.streams import NotCompressed
 from trainer.archive.zips import NotAnArchive
 from trainer.config.settings import is_settings_file
-from trainer.config.spec import Input, Spec
+from trainer.config.spec import Spec
+from trainer.core.input import Input
 from trainer.data import archives, names
 from trainer.errors import UserError, some
 from trainer.run_folder.events import Events
@@ -26,6 +27,9 @@ class Ignored:
     def add(self, name: str, reason: object) -> None:
         self._reasons.setdefault(name, str(reason))
 
+    def items(self) -> list[tuple[str, str]]:
+        return list(self._reasons.items())
+
     def names(self) -> list[str]:
         return list(self._reasons)
 
@@ -39,6 +43,9 @@ class Ignored:
         return "; ".join([f"{some(names_of, 3)} ({reason})" for reason, names_of in by_reason.items()][:6])
 
 
+_LISTS = ("tables", "texts", "images", "documents", "tokens", "graphs")
+
+
 @dataclass
 class Sources:
     """The files by kind, in natural order. A .txt file is among the tables and the texts: its content decides."""
@@ -50,6 +57,14 @@ class Sources:
     tokens: list[Input] = field(default_factory=list)  # files of tokens, and what describes them
     graphs: list[Input] = field(default_factory=list)  # in formats of graphs; edges in tables are among the tables
     ignored: Ignored = field(default_factory=Ignored)
+
+    def without(self, taken: frozenset[str]) -> "Sources":
+        """A copy without the files of these names; what is ignored in the copy is not ignored here."""
+        ignored = Ignored()
+        for name, reason in self.ignored.items():
+            ignored.add(name, reason)
+        lists = {name: [i for i in getattr(self, name) if i.name not in taken] for name in _LISTS}
+        return Sources(**lists, ignored=ignored)
 
     def sums(self) -> dict[Path, str]:
         """The sha256 sums that are known of the images."""

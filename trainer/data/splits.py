@@ -9,9 +9,9 @@ import collections
 import hashlib
 import math
 
+from trainer.core.example import SPLITS, Example
 from trainer.data.checks import Checks
 from trainer.data.duplicates import remove
-from trainer.data.example import SPLITS, Example
 from trainer.data.keys import Keys
 from trainer.errors import UserError, left_out, some
 

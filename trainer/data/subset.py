@@ -2,7 +2,7 @@
 
 import collections
 
-from trainer.data.example import Example
+from trainer.core.example import Example
 from trainer.data.keys import Keys
 from trainer.data.splits import Splits, place, strata
 from trainer.run_folder.events import Events

@@ -8,8 +8,9 @@ are networks, which workers train by a plan.
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from trainer.core import registry
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     import numpy
 
     from trainer.config.settings import Settings
-    from trainer.data import Dataset, Example
-    from trainer.tasks.target import Classes, Number
+    from trainer.core.example import Dataset, Example
+    from trainer.targets.target import Target
 
 
 class Estimator(Protocol):
@@ -39,7 +40,7 @@ class Estimator(Protocol):
 class Module(Protocol):
     """The functions of an estimator's module."""
 
-    def fit(self, data: Dataset, target: Classes | Number, settings: Settings) -> Estimator:
+    def fit(self, data: Dataset, target: Target, settings: Settings) -> Estimator:
         """Fit on the training rows. Strengths and parts are chosen by the loss on the validation rows, if there are any.
 
         An estimator may learn from the validation rows after that. Then its attribute ``judged`` is the estimator before, which answers
@@ -49,30 +50,6 @@ class Module(Protocol):
         """The estimator that ``save`` wrote. Raises OSError, ValueError, KeyError or TypeError for other files."""
 
 
-@dataclass(frozen=True)
-class Known:
-    """An estimator by its name, which the option ``model`` takes. ``title`` describes it in a sentence."""
-
-    name: str
-    kind: str  # of data
-    module: str
-    title: str
-
-
-_KNOWN = (
-    Known("words", "text", "trainer.estimators.words", "linear model on words and characters"),
-    Known("linear", "table", "trainer.estimators.linear", "linear model on the columns"),
-    Known("trees", "table", "trainer.estimators.trees", "gradient-boosted trees"),
-    Known("perceptron", "table", "trainer.estimators.perceptron", "small neural network, fitted by scikit-learn"),
-)
-ESTIMATORS = {e.name: e for e in _KNOWN}
-
-
-def names(kind: str) -> tuple[str, ...]:
-    """The estimators for ``kind`` of data, in the order in which they are fitted: where two are equally good, the first is delivered."""
-    return tuple(e.name for e in ESTIMATORS.values() if e.kind == kind)
-
-
 def of(name: str) -> Module:
     """The module of the estimator ``name``."""
-    return importlib.import_module(ESTIMATORS[name].module)
+    return importlib.import_module(registry.estimators()[name].module)

@@ -4,7 +4,7 @@ import numpy
 
 from trainer.config import settings as options
 from trainer.config.settings import Settings
-from trainer.data import Dataset
+from trainer.core.example import Dataset
 
 
 def balanced(data: Dataset) -> numpy.ndarray:

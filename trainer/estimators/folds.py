@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy
 
-from trainer.data import Dataset, Example
-from trainer.tasks.target import Classes, Number
+from trainer.core.example import Dataset, Example
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 
 ENOUGH = 500  # validation rows that can judge alone
 MOST = 10_000  # training and validation rows that are worth fitting again

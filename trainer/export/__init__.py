@@ -4,7 +4,8 @@ They are created in the folder of the start and published at the end. A run that
 again.
 """
 
-from trainer.export.prediction_results import Answered, prediction
+from trainer.export.finished import Answered
+from trainer.export.prediction_results import prediction
 from trainer.export.results import OUT, PARTIAL, RESULT, already_done, finish
 from trainer.export.training_results import check, training
 

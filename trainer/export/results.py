@@ -6,12 +6,11 @@ import time
 from pathlib import Path, PurePosixPath
 
 from trainer.config.spec import Spec
-from trainer.data import Dataset
+from trainer.core.example import Dataset
 from trainer.errors import UserError, one_line
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
 from trainer.run_folder.lease import Lease
-from trainer.tasks.target import Links, Tokens
 
 SCHEMA = 2
 OUT, RESULT = "out", "result.json"
@@ -84,7 +83,7 @@ def data_of(data: Dataset, described: dict, samples: list[dict], target) -> dict
     }
     if data.labels:
         return {**found, "labels": data.counts()}
-    if isinstance(target, Tokens | Links):
+    if target.rescaling() is None:
         return found
     values = target.encode([e.target for e in data.splits["train"]])
     figures = {"min": values.min(), "max": values.max(), "mean": values.mean(), "median": sorted(values)[len(values) // 2]}

@@ -3,27 +3,26 @@
 import os
 import shutil
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING
 
-from trainer import averaged
-from trainer.baseline import Baselines
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
-from trainer.data import Dataset, Example
-from trainer.export import display, examples, label_results, license, results, token_results
-from trainer.labels.measure import LabelSets
-from trainer.language import forms
+from trainer.core.example import Dataset, Example
+from trainer.core.plan import Plan
+from trainer.export import display, examples, license, results
+from trainer.export.description import describe
+from trainer.export.finished import Finished
 from trainer.launch.outcome import Outcome, Trial
 from trainer.measure import calibration, curves, metrics, mistakes
-from trainer.measure.likelihoods import Likelihoods
 from trainer.measure.predictions import Predictions
-from trainer.plan import Plan
-from trainer.prepare import Prepared, describe
+from trainer.models.saved_model import DESCRIPTION
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
-from trainer.saved_model import DESCRIPTION
-from trainer.tasks.target import Classes, Labels
-from trainer.tokens import reading as tokens
+from trainer.targets.target import Answers, Target
+
+if TYPE_CHECKING:
+    from trainer.training.baseline import Baselines
+    from trainer.training.prepare import Prepared
 
 SAMPLES = 5
 BEST_FIRST = "accuracy", "r2"  # by which model and baseline are compared
@@ -33,9 +32,9 @@ def training(
     spec: Spec,
     settings: Settings,
     data: Dataset,
-    prepared: Prepared,
+    prepared: "Prepared",
     outcome: Outcome,
-    simple: Baselines,
+    simple: "Baselines",
     workers: int,
     events: Events,
     began: float,
@@ -44,12 +43,10 @@ def training(
 ) -> None:
     """Write all results that the worker did not write, and result.json last. ``search`` describes the search that chose the settings."""
     plan, out = prepared.plan, spec.work / results.OUT
-    classes, scale = (plan.target.outputs, 1.0) if isinstance(plan.target, Classes) else (0, plan.target.std)
-    reports = {n: metrics.report(a, classes, settings.seed, scale) for n, a in outcome.answers.items()}
+    reports = {n: plan.target.report(a, settings.seed) for n, a in outcome.answers.items()}
     at = outcome.position
-    baselines, described, table = simple.reports, None, ""
-    if outcome.language is not None:
-        baselines, described, table = _of_language(settings, data, prepared, outcome, reports, baselines, events)
+    finished = Finished(settings, data, prepared, outcome, simple, reports, events, out / "model")
+    baselines = [*simple.reports, *plan.kind.add_scores(finished)]
     figures = {
         "task": plan.task,
         "metric": plan.metric,
@@ -63,13 +60,12 @@ def training(
     _warn_single_class(outcome.answers["train"], plan.target, settings, events)
     _model(outcome, out / "model", prepared, data, reports["test"])
     files.write_json(out / "metrics.json", figures)
-    test = outcome.answers["test"]
-    files.write_text(out / "predictions.csv", table or _predictions(data, plan.target, test))
+    files.write_text(out / "predictions.csv", plan.kind.predictions(finished) or _predictions(data, plan.target, outcome.answers["test"]))
     if _baseline_wins(reports["test"], simple):
         _save_baseline(simple, out / "baseline", plan, data, prepared)
     add_event_files(spec, settings, out)
     if outcome.learning_rate and not settings.learning_rate:
-        settings.choose("learning_rate", outcome.learning_rate)
+        settings = settings.with_chosen(learning_rate=outcome.learning_rate)
     from importlib.metadata import version
 
     results.finish(
@@ -84,33 +80,15 @@ def training(
         data=results.data_of(data, prepared.encoder.described(), _samples(data), plan.target),
         training=described_training(settings, outcome, workers),
         champion=compared_champion(spec, plan, outcome),
-        language=described,
         candidates=candidates,
         search=search,
-        entities=_entities(data, plan, test, simple, settings.seed),
-        label_sets=label_results.described(plan.target, test, simple, out / "model", settings.seed) if isinstance(plan.target, Labels) else None,
-        **test_details(token_results.by_words(data) if plan.kind == tokens.KIND else data, plan.target, test, classes, simple),
+        **plan.kind.parts(finished),
+        **test_details(plan.kind.by_answers(data), plan.target, outcome.answers["test"], simple),
     )  # fmt: skip
 
 
-def _of_language(
-    settings: Settings, data: Dataset, prepared: Prepared, outcome: Outcome, reports: dict, baselines: list[dict], events: Events
-) -> tuple[list[dict], dict | None, str]:
-    """The baselines, the ``language`` of result.json and the predictions of a language model. Adds the exact matches to ``reports``."""
-    from trainer.export import language_results  # heavy
-    from trainer.language import encoding
-
-    plan, encoder, asked = prepared.plan, encoding.of(prepared.encoder), outcome.language
-    split = "test" if reports["test"] else "validation"
-    reports[split] |= language_results.exact_match(encoder, data, asked.after, plan.asks)
-    language_results.judge(reports["test"], baselines, data, events)
-    more = language_results.baselines(encoder, data, asked, plan.asks, settings.seed, plan.base.name)
-    table = language_results.predictions(data, outcome.answers["test"], encoder, asked, plan.asks)
-    return [*baselines, *more], language_results.described(prepared, data, outcome), table
-
-
 def check(
-    spec: Spec, settings: Settings, data: Dataset, prepared: Prepared, trial: Trial, events: Events, began: float, graph: dict | None = None
+    spec: Spec, settings: Settings, data: Dataset, prepared: "Prepared", trial: Trial, events: Events, began: float, graph: dict | None = None
 ) -> None:
     """Write the result of a dry run: the checks of data and cluster, and the estimated time of the training. ``graph`` has the ``data`` of
     result.json where it is not that of examples, and ``graph``."""
@@ -128,11 +106,11 @@ def check(
     )  # fmt: skip
 
 
-def _model(outcome: Outcome, to: Path, prepared: Prepared, data: Dataset, test: dict) -> None:
+def _model(outcome: Outcome, to: Path, prepared: "Prepared", data: Dataset, test: dict) -> None:
     """Take over the model folder from the worker, and complete it with what belongs to the weights. A merged model has its adapter in
     a folder of its own: beside the merged weights, libraries would apply it a second time."""
     to.parent.mkdir()
-    merged = outcome.language.merged if outcome.language else None
+    merged = getattr(outcome.details, "merged", None)
     os.rename(merged or outcome.saved, to)
     if merged:
         os.rename(outcome.saved, to / "adapter")
@@ -144,14 +122,14 @@ def _model(outcome: Outcome, to: Path, prepared: Prepared, data: Dataset, test: 
 
 def _warn_single_class(train: Predictions, target, settings: Settings, events: Events) -> None:
     """Warn if the model predicts the same class for all training rows."""
-    if not isinstance(target, Classes) or len(set(train.predicted.tolist())) > 1 or len(set(train.truth.tolist())) == 1:
+    if not isinstance(train, Predictions) or not target.labels or len(set(train.predicted.tolist())) > 1 or len(set(train.truth.tolist())) == 1:
         return
     do = "Set a smaller learning_rate, or 0 to choose it automatically." if settings.learning_rate else "More epochs or more examples may help."
     label = target.labels[int(train.predicted[0])]
     events.warning("one_answer", f"The model predicts {label} for every row: it did not learn to distinguish the classes. {do}")
 
 
-def _described_model(prepared: Prepared, outcome: Outcome, out: Path) -> dict:
+def _described_model(prepared: "Prepared", outcome: Outcome, out: Path) -> dict:
     plan = prepared.plan
     described = prepared.encoder.described()["model"]
     if "columns" in described:
@@ -160,14 +138,13 @@ def _described_model(prepared: Prepared, outcome: Outcome, out: Path) -> dict:
     return {
         **({"license": licensed} if licensed else {}),
         **({"base_commit": plan.base.commit} if plan.base.commit else {}),
-        "kind": plan.kind,
+        "kind": plan.kind.name,
         "base": plan.base.name,
         "from_scratch": plan.base.fresh,
         "parameters": outcome.parameters,
         "labels": list(plan.target.labels),
         **described,
-        **({"averaged_with": "words"} if (out / "model" / averaged.CONFIG).is_file() else {}),
-        **({"pooling": "mean"} if (out / "model" / "head.safetensors").is_file() else {}),
+        **plan.kind.described_model(out / "model"),
         "weights_sha256": files.sha256(next(iter(sorted((out / "model").glob("*.safetensors"))))),
     }
 
@@ -208,18 +185,14 @@ def compared_champion(spec: Spec, plan, outcome: Outcome) -> dict | None:
     found = {"run": spec.champion.run, "name": spec.champion.name, "version": spec.champion.version}
     if outcome.champion is None:
         return {**found, "comparable": False, "why": plan.champion.why}
-    classes, scale = (plan.target.outputs, 1.0) if isinstance(plan.target, Classes) else (0, plan.target.std)
-    return {**found, "comparable": True, "test": metrics.report(outcome.champion, classes, plan.settings.seed, scale)}
+    return {**found, "comparable": True, "test": plan.target.report(outcome.champion, plan.settings.seed)}
 
 
-def _entities(data: Dataset, plan: Plan, test, simple: Baselines, seed: int) -> dict | None:
-    return token_results.described(data, cast(Classes, plan.target), test, simple.predictions, seed) if plan.kind == tokens.KIND else None
-
-
-def test_details(data: Dataset, target, test, classes: int, simple: Baselines) -> dict:
-    """The parts of result.json about the predictions on the test rows."""
-    if not len(test) or isinstance(test, (Likelihoods, LabelSets)):
+def test_details(data: Dataset, target: Target, test: Answers, simple: "Baselines") -> dict:
+    """The parts of result.json about the predictions on the test rows, where each is one class or one number."""
+    if not len(test) or not isinstance(test, Predictions):
         return {}
+    classes = len(target.labels)
     wrong_labels = mistakes.wrong_labels(test, simple.predictions)
     found = {
         "mistakes": _entries(data, target, test, mistakes.mistakes(test), wrong_labels),
@@ -253,39 +226,29 @@ def _samples(data: Dataset) -> list[dict]:
             seen.add(example.target)
             chosen.append(example)
     chosen += [e for e in train[: 2 * SAMPLES] if e not in chosen][: SAMPLES - len(chosen)]
-    return [display.entry(e, data.kind, data.columns, label=_label(e, data.kind)) for e in chosen]
-
-
-def _label(example: Example, kind: str) -> str:
-    if kind == tokens.KIND:
-        return token_results.summary(example.content, example.target.split(" "))
-    return display.short(forms.answer(example.content)) if kind == "language" else example.target
+    return [display.entry(e, data.kind, data.columns, label=data.kind.shown_label(e)) for e in chosen]
 
 
 def _predictions(data: Dataset, target, test) -> str:
-    """predictions.csv: one line for each test row (of tagged words, for each word), in the order of the data."""
-    if data.kind == tokens.KIND:
-        return token_results.table(token_results.Words(data.splits["test"]), target.labels, test.predicted, test.confidence, test.likelihood)
-    if isinstance(target, Labels):
-        return label_results.predictions(data, target, test)
+    """predictions.csv: one line for each test row, in the order of the data."""
     has_id, classifies = any(e.id for e in data.splits["test"]), test.confidence is not None
     head = ["file", "row", *["id"] * has_id, "content", "label", "predicted", *["confidence", "probability of label"] * classifies]
     rows = []
     for i, example in enumerate(data.splits["test"]):
-        line = [example.file, example.row, *[example.id] * has_id, display.content(example, data.kind, data.columns), example.target]
+        line = [example.file, example.row, *[example.id] * has_id, data.kind.content(example, data.columns), example.target]
         line.append(target.text(test.predicted[i]))
         rows.append([*line, f"{test.confidence[i]:.4f}", f"{test.likelihood[i]:.4f}"] if classifies else line)
     return display.table(head, rows)
 
 
-def _save_baseline(simple: Baselines, to: Path, plan: Plan, data: Dataset, prepared: Prepared) -> None:
+def _save_baseline(simple: "Baselines", to: Path, plan: Plan, data: Dataset, prepared: "Prepared") -> None:
     simple.save(to, {
-        "kind": plan.kind, "title": simple.title, "task": plan.task, "columns": list(data.columns), "labels": list(plan.target.labels),
+        "kind": plan.kind.name, "title": simple.title, "task": plan.task, "columns": list(data.columns), "labels": list(plan.target.labels),
         "encoder": prepared.encoder.described()["encoder"],
     })  # fmt: skip
 
 
-def _baseline_wins(test: dict, simple: Baselines) -> bool:
+def _baseline_wins(test: dict, simple: "Baselines") -> bool:
     """Whether the linear model is as good as the trained one on the test rows, so that it is worth delivering."""
     metric = next((m for m in BEST_FIRST if m in test), None)
     score = simple.score(metric) if metric else None

@@ -13,14 +13,16 @@ from pathlib import Path
 from typing import Protocol
 
 from trainer import gc_pause
+from trainer.config.settings import Settings
 from trainer.config.spec import Spec
+from trainer.core.kind import Kind
+from trainer.core.plan import Plan, Saved
 from trainer.errors import count
 from trainer.launch.capacity import Machine
 from trainer.launch.outcome import Outcome, Trial
-from trainer.plan import Plan, Saved
+from trainer.models.catalogue import Base
 from trainer.run_folder.events import Events
-from trainer.tasks.catalogue import Base
-from trainer.tasks.target import Target
+from trainer.targets.target import Target
 
 MAX_THREADS = 8  # models of this size do not run faster with more
 BYTES_EACH = 4096  # of data that each worker needs at least
@@ -45,22 +47,23 @@ class Launcher(Protocol):
     def predict(self, saved: Saved):
         """The outputs for every example, and the versions of the libraries."""
 
-    def to_onnx(self, folder: Path, kind: str, target: Target, inputs: dict) -> str:
-        """Write model.onnx into the folder of a saved model (see ``trainer.export.onnx.convert``)."""
+    def to_onnx(self, folder: Path, kind: Kind, target: Target, inputs: dict) -> str:
+        """Write model.onnx into the folder of a saved model (see ``trainer.models.onnx.convert``)."""
 
     def close(self) -> None: ...
 
 
-def create(name: str, settings, base: Base, spec: Spec, events: Events) -> Launcher:
-    """The launcher for ``name`` (ray or local). Small data gets fewer workers than requested, because each needs rows to work on."""
+def create(name: str, settings, base: Base, kind: Kind, spec: Spec, events: Events) -> tuple[Launcher, Settings]:
+    """The launcher for ``name`` (ray or local), and the settings with the number of workers. Small data gets fewer
+    workers than requested, because each needs rows to work on."""
     threads = settings.cpus_per_worker or (1 if base.is_small else MAX_THREADS)
     if name == "local":
         from trainer.launch.local import LocalLauncher
 
-        return LocalLauncher(settings.use_gpu, threads, base.kind, events)
+        return LocalLauncher(settings.use_gpu, threads, kind.name, events), settings
     size = sum(i.size for i in spec.inputs)
     trains = spec.kind == "train"
-    asked = settings.num_workers or (_worthwhile(size, settings.epochs, base) if trains else 1)
+    asked = settings.num_workers or (_worthwhile(size, settings.epochs, base) if trains and kind.spreads else 1)
     workers = 1 if trains and settings.dry_run else asked
     fewer = max(1, min(workers, size // BYTES_EACH))
     if fewer < workers:
@@ -68,10 +71,10 @@ def create(name: str, settings, base: Base, spec: Spec, events: Events) -> Launc
     with gc_pause.importing():
         from trainer.launch import ray_launcher
 
-    launcher = ray_launcher.create(fewer, threads, settings, base.kind, trains, size, events)
+    launcher = ray_launcher.create(fewer, threads, settings, kind.name, trains, size, events)
     if not settings.num_workers:
-        settings.choose("num_workers", launcher.workers)
-    return launcher
+        settings = settings.with_chosen(num_workers=launcher.workers)
+    return launcher, settings
 
 
 def _worthwhile(size: int, epochs: int, base: Base) -> int:
@@ -81,4 +84,4 @@ def _worthwhile(size: int, epochs: int, base: Base) -> int:
     """
     operations = 6 * max(base.size / 4, TINY_WEIGHTS) * size / 5 * epochs
     minutes = operations / OPERATIONS_PER_SECOND / 60
-    return 1 if minutes < 10 or size < MANY_BYTES or base.kind != "text" else min(MAX_WORKERS, 1 + int(minutes // 10))
+    return 1 if minutes < 10 or size < MANY_BYTES else min(MAX_WORKERS, 1 + int(minutes // 10))

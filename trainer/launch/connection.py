@@ -7,8 +7,8 @@ from pathlib import Path
 import ray
 
 from trainer import termination
+from trainer.environment import ENVIRONMENT
 from trainer.errors import one_line
-from trainer.launch.work import ENVIRONMENT
 from trainer.warm import pool
 
 JOB = "RAY_JOB_CONFIG_JSON_ENV_VAR"  # the variable in which Ray gives the driver of a job what it was submitted with

@@ -5,11 +5,12 @@ import signal
 from pathlib import Path
 
 from trainer import gc_pause
+from trainer.core.kind import Kind
+from trainer.core.plan import Plan, Saved
 from trainer.errors import no_gpu
 from trainer.launch import work
 from trainer.launch.capacity import Machine
 from trainer.launch.outcome import Outcome, Trial
-from trainer.plan import Plan, Saved
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
 
@@ -39,7 +40,7 @@ class LocalLauncher:
     def predict(self, saved: Saved):
         return work.predict(saved, self.events, self._device())
 
-    def to_onnx(self, folder: Path, kind: str, target, inputs: dict) -> str:
+    def to_onnx(self, folder: Path, kind: Kind, target, inputs: dict) -> str:
         return work.to_onnx(folder, kind, target, inputs, str(self.events.lease.folder))
 
     def _device(self) -> str:

@@ -2,15 +2,13 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trainer.config.settings import Settings
 from trainer.train.position import Position
 
 if TYPE_CHECKING:
-    from trainer.language.asking import Asked
-    from trainer.measure.likelihoods import Likelihoods
-    from trainer.measure.predictions import Predictions
+    from trainer.targets.target import Answers
 
 MAX_TRAIN_ROWS = 2000  # training rows measured at the end: enough to see how well they were learned, to about one point
 
@@ -39,12 +37,12 @@ class Outcome:
     gradient_bytes: int
     workers: list[dict]
     answers: dict
-    champion: "Predictions | Likelihoods | None"
+    champion: "Answers | None"
     versions: dict[str, str]
     hardware: dict
     warnings: list[dict] = field(default_factory=list)
     decisions: list[dict] = field(default_factory=list)
-    language: "Asked | None" = None  # what a language model answered
+    details: Any = None  # what the kind says of the trained model: see Kind.after_training
     search: "Searched | None" = None
     beside: "Outcome | None" = None  # of the same model with its own weights under a linear head
 

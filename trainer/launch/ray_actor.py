@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy
 import ray
 
+from trainer.core.kind import Kind
+from trainer.core.plan import Plan, Saved
 from trainer.launch import actor as actors, connection, preflight
 from trainer.launch.capacity import MAX_LOST_WORKERS, CapacityWait, WorkerRequest
 from trainer.launch.outcome import Outcome, Trial
-from trainer.plan import Plan, Saved
 
 
 class SingleWorkerLauncher:
@@ -42,7 +43,7 @@ class SingleWorkerLauncher:
     def predict(self, saved: Saved):
         return self._call("predict", self.events, shared=saved)
 
-    def to_onnx(self, folder: Path, kind: str, target, inputs: dict) -> str:
+    def to_onnx(self, folder: Path, kind: Kind, target, inputs: dict) -> str:
         return self._call("to_onnx", folder, kind, target, inputs)
 
     def _call(self, method: str, *arguments, shared=None):

@@ -11,27 +11,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from trainer import gc_pause
-from trainer.config.kinds import KINDS
+from trainer.core import registry
+from trainer.core.kind import Kind
+from trainer.core.plan import Plan, Rows, Saved
+from trainer.environment import ENVIRONMENT
 from trainer.errors import as_user_error, reading_model
 from trainer.launch import preflight, usage
 from trainer.launch.outcome import MAX_TRAIN_ROWS, Outcome, Searched, Trial
-from trainer.plan import Plan, Rows, Saved
 from trainer.run_folder import lease as leases, stop
 from trainer.run_folder.events import Events, progress_interval
 from trainer.run_folder.lease import Lease
 from trainer.search import schedule
+from trainer.targets.target import Answers
 
-ENVIRONMENT = {
-    "HF_HUB_OFFLINE": "1",
-    "TRANSFORMERS_OFFLINE": "1",
-    "HF_HUB_DISABLE_TELEMETRY": "1",
-    "TOKENIZERS_PARALLELISM": "false",
-    "RAY_USAGE_STATS_ENABLED": "0",
-    "ORT_DISABLE_TELEMETRY": "1",  # ONNX Runtime would write the id of the machine into the home folder and send events
-    "PYTHONUNBUFFERED": "1",
-    # Threads that spin while they wait make training several times slower on shared cores.
-    "OMP_WAIT_POLICY": "PASSIVE",
-}
 PROGRESS_SECONDS = 2.0  # between two progress events of a prediction, at the beginning
 
 
@@ -45,13 +37,11 @@ def warm_up(work: str, rank: int, threads: int, gpu: bool, kind: str) -> str:
     torch.set_num_threads(threads)
     from trainer.train import loop  # noqa: F401
 
-    if kind == "graph":  # seconds of imports that it does not need
-        from trainer.graph import inference  # noqa: F401
-    else:
+    if registry.of(kind).uses_transformers:  # it costs seconds
         from transformers.utils import logging
 
         logging.disable_progress_bar()
-    if library := KINDS[kind].library:
+    if library := registry.of(kind).library:
         importlib.import_module(library)
     if gpu:
         preflight.gpu()
@@ -133,27 +123,14 @@ def _searched(ctx, plan: Plan, events: Events, lease: Lease, began: float, cpu: 
 
 def _measured(ctx, plan: Plan, trained, saved: Path, workers: list[dict], champion, events: Events, seconds: float) -> Outcome:
     """Save the best model of a training to ``saved``, read it back, and measure it on all rows."""
-    from trainer import tasks
-    from trainer.tasks import transformer
-    from trainer.train import evaluate
-    from trainer.train.objective import Objective
+    from trainer.models import transformer
 
-    task = tasks.of(plan.kind)
-    task.save(trained.model, plan, saved)
-    best = task.load(saved, like=trained.model).to(ctx.device)
-    objective = Objective(plan.target)
-    if together := getattr(task, "measured", None):
-        answers = together(best, plan, ctx.device, saved.parent)
-    else:
-        answers = {
-            n: evaluate.answers(best, _sample(rows, plan.settings.seed) if n == "train" else rows, objective, ctx.device, folded=True)
-            for n, rows in plan.splits.items()
-        }
-    asked = None
-    if plan.asks is not None:
-        from trainer.language import asking
-
-        asked = asking.ask(best, plan, ctx.device, events)
+    plan.kind.save(trained.model, plan, saved)
+    best = plan.kind.load(saved, like=trained.model).to(ctx.device)
+    answers = plan.kind.measure(best, plan, ctx.device, saved.parent)
+    if answers is None:
+        answers = _answers(best, plan, ctx.device)
+    details = plan.kind.after_training(best, plan, ctx.device, events)
     device = ctx.device.type
     events.resource(
         device,
@@ -184,15 +161,13 @@ def _measured(ctx, plan: Plan, trained, saved: Path, workers: list[dict], champi
         hardware=preflight.hardware(),
         warnings=events.warnings,
         decisions=events.decisions,
-        language=asked,
+        details=details,
     )
 
 
 def _with_linear_head(outcome: Outcome, plan: Plan, ctx, saved: Path) -> Outcome | None:
     """The installed model with its own weights under a linear head, as an alternative to the finetuned one; None if it cannot have one."""
-    from trainer import tasks
-    from trainer.train import evaluate, frozen
-    from trainer.train.objective import Objective
+    from trainer.train import frozen
     from trainer.train.position import Position
 
     began, cpu = time.monotonic(), time.process_time()
@@ -200,12 +175,8 @@ def _with_linear_head(outcome: Outcome, plan: Plan, ctx, saved: Path) -> Outcome
     if model is None:
         return None
     seconds, cpu = time.monotonic() - began, time.process_time() - cpu
-    tasks.of(plan.kind).save(model, plan, saved)
-    objective = Objective(plan.target)
-    answers = {
-        n: evaluate.answers(model, _sample(rows, plan.settings.seed) if n == "train" else rows, objective, ctx.device, folded=True)
-        for n, rows in plan.splits.items()
-    }
+    plan.kind.save(model, plan, saved)
+    answers = _answers(model, plan, ctx.device)
     used = {**outcome.workers[0], "cpu_seconds": round(cpu, 2), "seconds": round(seconds, 2)}
     return replace(
         outcome, saved=saved, answers=answers, seconds=round(seconds, 3), workers=[used], learning_rate=0.0, epochs=0.0,
@@ -229,23 +200,13 @@ def estimate(plan: Plan, device: str) -> Trial:
         return Trial(seconds, device, preflight.hardware(), usage.versions())
 
 
-def _loaded(saved: Saved):
-    from trainer import tasks
-
-    based = {} if saved.base is None else {"base": saved.base}
-    return tasks.of(saved.kind).load(saved.folder, **based)
-
-
 def predict_with(saved: Saved, device, on_progress=None):
     """The predictions of a saved model on its rows."""
     from trainer.train import evaluate
-    from trainer.train.objective import Objective
 
-    model = _loaded(saved).to(device)
-    objective = Objective(saved.target)
-    return objective.target.answers(
-        evaluate.outputs(model, saved.rows, objective, device, folded=True, on_progress=on_progress), saved.rows.example_targets()
-    )
+    model = saved.kind.load(saved.folder, base=saved.base).to(device)
+    outputs = evaluate.outputs(model, saved.rows, saved.target, device, folded=True, on_progress=on_progress)
+    return saved.target.answers(outputs, saved.rows.example_targets())
 
 
 def predict(saved: Saved, events: Events, device: str, reports: bool = True):
@@ -256,7 +217,6 @@ def predict(saved: Saved, events: Events, device: str, reports: bool = True):
     import torch
 
     from trainer.train import evaluate
-    from trainer.train.objective import Objective
 
     folder, began = events.path.parent, time.monotonic()
     reported = began
@@ -273,21 +233,14 @@ def predict(saved: Saved, events: Events, device: str, reports: bool = True):
 
     with events.lease.watched(), _user_errors(str(folder)):
         with reading_model("The model"):
-            model = _loaded(saved).eval()
+            model = saved.kind.load(saved.folder, base=saved.base).eval()
             evaluate.check(model, saved.rows, saved.target)
-        model = model.to(device)
-        if saved.asks is not None:
-            from trainer.language import samples
-
-            return samples.written(model, saved.rows, saved.asks, device, on_progress), usage.versions()
-        return evaluate.outputs(
-            model, saved.rows, Objective(saved.target), torch.device(device), folded=True, on_progress=on_progress
-        ), usage.versions()
+        return saved.kind.predict(model.to(device), saved, torch.device(device), on_progress), usage.versions()
 
 
-def to_onnx(folder: Path, kind: str, target, inputs: dict, work: str) -> str:
-    """See ``trainer.export.onnx.convert``; only the holder of the lease ``work`` writes."""
-    from trainer.export import onnx
+def to_onnx(folder: Path, kind: Kind, target, inputs: dict, work: str) -> str:
+    """See ``trainer.models.onnx.convert``; only the holder of the lease ``work`` writes."""
+    from trainer.models import onnx
 
     with Lease(Path(work)).watched():
         return onnx.convert(folder, kind, target, inputs)
@@ -302,6 +255,14 @@ def _user_errors(folder: str):
         if (error := as_user_error(e, folder)) is None:
             raise
         raise error from e
+
+
+def _answers(model, plan: Plan, device) -> dict[str, Answers]:
+    """The answers of ``model`` on all splits; of many training rows those on a sample."""
+    from trainer.train import evaluate
+
+    sampled = {**plan.splits, "train": _sample(plan.splits["train"], plan.settings.seed)}
+    return {name: evaluate.answers(model, rows, plan.target, device, folded=True) for name, rows in sampled.items()}
 
 
 def _sample(rows: Rows, seed: int) -> Rows:

@@ -3,9 +3,10 @@
 import threading
 from pathlib import Path
 
+from trainer.core.kind import Kind
+from trainer.core.plan import Plan, Saved
 from trainer.launch import preflight, work, worker_log
 from trainer.launch.outcome import Outcome, Trial
-from trainer.plan import Plan, Saved
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
 from trainer.warm import wire
@@ -45,7 +46,7 @@ class Worker:
     def predict(self, device: str, saved: Saved, events: Events):
         return work.predict(saved, events, device, reports=self.rank == 0)
 
-    def to_onnx(self, device: str, folder: Path, kind: str, target, inputs: dict) -> str:
+    def to_onnx(self, device: str, folder: Path, kind: Kind, target, inputs: dict) -> str:
         return work.to_onnx(folder, kind, target, inputs, str(self.work))
 
     def meeting_place(self, world: int) -> tuple[str, int]:

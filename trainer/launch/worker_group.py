@@ -7,12 +7,13 @@ import ray
 from ray.util.placement_group import PlacementGroup, placement_group, remove_placement_group
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
+from trainer.core.kind import Kind
+from trainer.core.plan import Plan, Saved
 from trainer.errors import MachineLeaving, Paused, UserError
 from trainer.launch import actor as actors, connection, preflight
 from trainer.launch.capacity import MAX_LOST_WORKERS, CapacityWait, WorkerRequest
 from trainer.launch.outcome import Outcome
 from trainer.launch.ray_actor import reason
-from trainer.plan import Plan, Saved
 
 SILENT_SECONDS = 60.0  # after which a worker that does not answer is ended
 OTHERS_SECONDS = 5.0  # after the first error, for the errors of the other workers, which may say more
@@ -93,7 +94,7 @@ class WorkerGroupLauncher:
         """The predictions of the champion, by the first worker: the training is over."""
         return actors.get(actors.call(self.actors[0], "predict", actors.get(self.warm[0]), self.events, shared=actors.share(saved)))
 
-    def to_onnx(self, folder: Path, kind: str, target, inputs: dict) -> str:
+    def to_onnx(self, folder: Path, kind: Kind, target, inputs: dict) -> str:
         """By the first worker, as ``predict``."""
         return actors.get(actors.call(self.actors[0], "to_onnx", actors.get(self.warm[0]), folder, kind, target, inputs))
 

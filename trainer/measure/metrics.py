@@ -1,33 +1,22 @@
-"""The metrics of metrics.json by name: their values, their 95 % intervals, and which of them chooses the best model."""
+"""The metrics of classes and of numbers: their values, their 95 % intervals, and which of them chooses the best model."""
 
 import numpy
 
 from trainer.errors import UserError, some
-from trainer.labels import measure as label_sets
-from trainer.labels.measure import LabelSets
-from trainer.measure import classification, intervals, likelihoods, links, rank_statistics, regression, values as final
-from trainer.measure.likelihoods import Likelihoods
-from trainer.measure.links import LinkAnswers
+from trainer.measure import classification, intervals, metric, rank_statistics, regression, values as final
 from trainer.measure.predictions import MAX_CLASSES, Predictions
 
-CLASSIFICATION = ("accuracy", "f1_macro", "f1_weighted", "mcc", "roc_auc", "loss")
-REGRESSION = ("rmse", "mae", "r2", "spearman", "loss")
+CLASSIFICATION, REGRESSION = tuple(metric.CLASSIFICATION), tuple(metric.REGRESSION)
 MAX_CONFUSION = 1000  # classes; a larger table cannot be read, and it would fill most of result.json
 _UNEVEN = 1.5  # ratio of the largest class to the smallest, from which classes count as uneven
 
 
-def summary(a: Predictions | Likelihoods | LabelSets | LinkAnswers, classes: int, scale: float = 1.0) -> dict[str, float]:
+def summary(a: Predictions, classes: int, scale: float = 1.0) -> dict[str, float]:
     """Every metric that can be computed from the predictions, for an evaluation during the training; ``classes`` is 0 for regression.
 
     ``scale`` is the standard deviation of the target in the training rows: the loss of a regression is the mean squared error in
     its units. Without rows there are no metrics. roc_auc is left out if all rows are of one class or there are no probabilities.
     """
-    if isinstance(a, Likelihoods):
-        return likelihoods.summary(a)
-    if isinstance(a, LabelSets):
-        return label_sets.summary(a)
-    if isinstance(a, LinkAnswers):
-        return links.summary(a)
     if not len(a):
         return {}
     values = {name: float(value[0]) for name, value in _metrics(a, classes, scale).scores().items()}
@@ -38,18 +27,12 @@ def summary(a: Predictions | Likelihoods | LabelSets | LinkAnswers, classes: int
     return values
 
 
-def report(a: Predictions | Likelihoods | LabelSets | LinkAnswers, classes: int, seed: int, scale: float = 1.0) -> dict[str, dict]:
+def report(a: Predictions, classes: int, seed: int, scale: float = 1.0) -> dict[str, dict]:
     """One split of metrics.json: each metric of ``summary`` with its 95 % interval and the number of rows.
 
     Accuracy has Wilson's interval. roc_auc has a similar one with DeLong's standard error. The other metrics have the middle 95 %
     over rows that are resampled by ``seed``. One row does not show how much rows vary, so only its accuracy has an interval.
     """
-    if isinstance(a, Likelihoods):
-        return likelihoods.report(a, seed)
-    if isinstance(a, LabelSets):
-        return label_sets.report(a, seed)
-    if isinstance(a, LinkAnswers):
-        return links.report(a, seed)
     values, n = {**summary(a, classes, scale), **_final(a, classes, scale)}, len(a)
     ranges = _resampled(a, classes, seed, scale, values) if n > 1 else {}
     if "accuracy" in values:
@@ -66,21 +49,6 @@ def confusion(a: Predictions, classes: int) -> list[list[int]]:
     return final.confusion(a, classes)
 
 
-_TITLES = {
-    "f1_macro": "F1", "f1_weighted": "weighted F1", "mcc": "MCC", "roc_auc": "ROC AUC", "rmse": "RMSE", "mae": "MAE", "r2": "R²",
-    "mrr": "MRR", "auc": "AUC",
-}  # fmt: skip
-
-
-def title(metric: str) -> str:
-    """The name of a metric in a sentence."""
-    return _TITLES.get(metric, metric.replace("_", " "))
-
-
-def higher_is_better(metric: str) -> bool:
-    return metric not in ("loss", "rmse", "mae", "perplexity", "bits_per_byte")
-
-
 def pick_metric(asked: str, label_counts: dict[str, int] | None) -> tuple[str, str]:
     """The metric that chooses the best model, with a sentence of reason.
 
@@ -95,26 +63,6 @@ def pick_metric(asked: str, label_counts: dict[str, int] | None) -> tuple[str, s
     if most > _UNEVEN * fewest:
         return "f1_macro", f"The classes are uneven ({fewest} to {most} rows), so the mean F1 of the classes chooses the best model."
     return "accuracy", "The classes are about even, so accuracy chooses the best model."
-
-
-def pick_language_metric(asked: str) -> tuple[str, str]:
-    """The loss, which orders models of the same tokens as perplexity and bits per byte do. Another metric raises a UserError."""
-    if asked not in ("auto", "loss"):
-        raise UserError(
-            "wrong_metric", f"The metric {asked} does not fit text-generation.", "Set metric to auto.", "The loss chooses the best model."
-        )
-    return "loss", "The loss on the validation rows chooses the best model: the mean over the learnt tokens."
-
-
-def pick_link_metric(asked: str) -> tuple[str, str]:
-    """The metric that chooses the best link model. One that does not fit raises a UserError."""
-    if asked == "auto":
-        return "mrr", "The mean reciprocal rank chooses the best model: it says how near the top of a list of candidates the right node stands."
-    if asked in links.METRICS:
-        return asked, f"{asked} chooses the best model, as requested."
-    raise UserError(
-        "wrong_metric", f"The metric {asked} does not fit link-prediction.", "Set metric to auto.", f"The metrics for it are {some(links.METRICS)}."
-    )
 
 
 def _check_fits(asked: str, label_counts: dict[str, int] | None) -> None:

@@ -10,8 +10,8 @@ import os
 import time
 from pathlib import Path
 
+from trainer.core.plan import CHECKPOINTS, FIRST_TRIAL, INDEX
 from trainer.errors import UserError
-from trainer.plan import CHECKPOINTS, FIRST_TRIAL, INDEX
 from trainer.run_folder import files
 
 STOP, KEEP, PAUSE = "stop", "keep", "pause"

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
+from trainer.config.jail import Limits
 from trainer.script import foreign
-from trainer.script.jail import Limits
 from trainer.script.tree import OUT, File
 
 _PIECE = 1 << 20

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from trainer.config.jail import RUN, SUPPORT
 from trainer.errors import UserError, some
-from trainer.script.jail import RUN, SUPPORT
 
 USUAL = ("train.py", "main.py", "run.py")
 OUT = f"{RUN}/out"

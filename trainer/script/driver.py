@@ -40,7 +40,7 @@ def run(spec: Spec, launcher: str, events: Events, began: float) -> None:
     entry, why = command.entry(code, trees.paths(spec), settings.script)
     events.decision("script", entry, why)
     if settings.script != entry:
-        settings.choose("script", entry)
+        settings = settings.with_chosen(script=entry)
     findings = review.review(spec, settings, code, entry, events)
     if settings.nodes > 1 and (spec.script.sandbox != "pod" or launcher == "local"):
         raise UserError(
@@ -82,7 +82,7 @@ class _Here:
 def _place(spec: Spec, settings: Settings, launcher: str, events: Events):
     if launcher == "local" or (spec.script.sandbox == "pod" and settings.nodes == 1):
         return _Here(settings, events)
-    from trainer.launch import script
+    from trainer.script import remote as script
 
     return script.OnRay(settings, events)
 

@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from trainer.config.jail import HOME, PACKAGES, RUN, SUPPORT
 from trainer.script.command import CHECKPOINTS, DATA, OUT, Nodes
-from trainer.script.jail import HOME, PACKAGES, RUN, SUPPORT
 
 FIGURES = "clowder_figures"  # the module of ours that is matplotlib's backend
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from trainer.config.jail import Jail
 from trainer.script import reasons
-from trainer.script.jail import Jail
 from trainer.script.lines import Lines
 from trainer.script.sandbox import Ended, Running, Sandbox
 

@@ -5,9 +5,9 @@ import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from trainer.config.jail import GIB, HOME, INPUTS, MIB, RUN, Limits
 from trainer.errors import UserError, one_line
 from trainer.script.checking.package_names import package_of
-from trainer.script.jail import GIB, HOME, INPUTS, MIB, RUN, Limits
 from trainer.script.sandbox import Ended
 
 _EXCEPTION = re.compile(r"((?:[A-Za-z_]\w*\.)*[A-Z]\w*|socket\.gaierror|(?:re|select|struct|zlib)\.error)(?:: (.*))?")

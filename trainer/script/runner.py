@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from trainer.config.jail import INPUTS, MODELS, PACKAGES, RUN, SUPPORT, Jail
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.errors import Paused, UserError, count
@@ -17,7 +18,6 @@ from trainer.run_folder.events import Events
 from trainer.run_folder.lease import Lease
 from trainer.script import command, environment, process, reasons, sandbox, starts, tree as trees
 from trainer.script.command import Nodes
-from trainer.script.jail import INPUTS, MODELS, PACKAGES, RUN, SUPPORT, Jail
 from trainer.script.lines import Lines
 from trainer.script.process import Finished
 from trainer.script.progress import Progress

@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from trainer.config.spec import Input, Spec
+from trainer.config.jail import INPUTS, RUN
+from trainer.config.spec import Spec
+from trainer.core.input import Input
 from trainer.errors import UserError
 from trainer.run_folder import files
-from trainer.script.jail import INPUTS, RUN
 
 OUT, DATA = "out", "data"
 COPIED_BYTES, COPIED_FILES = 1 << 20, 2000  # of files other than code: larger ones, and those after so many, are links

@@ -3,16 +3,10 @@
 import math
 from dataclasses import dataclass
 
-import numpy
-
 from trainer.errors import count
-from trainer.measure.likelihoods import Likelihoods
-from trainer.measure.predictions import Predictions
-
-Answers = Predictions | Likelihoods
+from trainer.targets.target import Answers, Target
 
 ERRORS = 2.0  # standard errors by which a trial must be ahead
-_LEAST = 1e-12  # a likelihood of zero would be an infinite loss
 
 
 @dataclass(frozen=True)
@@ -35,25 +29,13 @@ class Comparison:
         return {"difference": self.difference, "rows": self.rows, "better": self.better, **error, **right}
 
 
-def losses(found: Answers, scale: float) -> numpy.ndarray:
-    """The loss of every row: the negative logarithm of the true class's probability, or the squared error in units of ``scale``. For a
-    text it is that of all its tokens, in units that make the mean over the texts the mean over the tokens."""
-    if isinstance(found, Likelihoods):
-        return found.nats / found.tokens.mean()
-    if found.likelihood is not None:
-        return -numpy.log(numpy.maximum(found.likelihood.astype(numpy.float64), _LEAST))
-    return ((found.truth - found.predicted) / scale) ** 2
-
-
-def compare(default: Answers, other: Answers, scale: float = 1.0) -> Comparison:
+def compare(target: Target, default: Answers, other: Answers) -> Comparison:
     """Compare two models row by row. One row shows no spread, so its standard error is infinite."""
-    differences = losses(default, scale) - losses(other, scale)
+    differences = target.losses(default) - target.losses(other)
     rows = len(differences)
     error = float(differences.std(ddof=1)) / math.sqrt(rows) if rows > 1 else math.inf
-    right = None
-    if isinstance(default, Predictions) and isinstance(other, Predictions) and default.likelihood is not None:
-        right = int((other.predicted == other.truth).sum()) - int((default.predicted == default.truth).sum())
-    return Comparison(float(differences.mean()), error, rows, right)
+    before, after = target.right(default), target.right(other)
+    return Comparison(float(differences.mean()), error, rows, None if before is None or after is None else after - before)
 
 
 def why(found: Comparison, number: int, others: int, settings: str, model: str = "") -> str:

@@ -2,9 +2,7 @@
 
 import math
 
-import numpy
-
-from trainer.plan import Plan
+from trainer.core.plan import Plan
 from trainer.search import schedule
 from trainer.search.trials import Search, State, Trial
 from trainer.train import batches
@@ -47,9 +45,7 @@ class Costs:
         key = (plan.base.name, batch_size)
         if key not in self._epochs:
             features = plan.splits["train"].features
-            width = 1
-            if plan.kind == "image":  # all are of the same size
-                width = math.prod(features.batch(numpy.zeros(1, numpy.int64))["pixel_values"].shape[-2:])
+            width = plan.kind.step_width(features)
             steps = batches.training(features.lengths, batch_size, plan.settings.seed, 1)
             self._epochs[key] = float(sum(int(features.lengths[b].max()) * len(b) for b in steps)) * width + STEP * len(steps)
         return self._epochs[key]

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import torch
 
+from trainer.core.plan import CHECKPOINTS, Plan
 from trainer.errors import UserError, count
-from trainer.plan import CHECKPOINTS, Plan
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
 from trainer.search import schedule, trials

@@ -6,17 +6,14 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trainer.config.options import Option, options
+from trainer.config.option import Option
+from trainer.config.options import options, searchable
 from trainer.config.settings import ADMINISTRATOR, CHOSEN, DATASET, DEFAULT, FILE, FORM, Settings
 from trainer.errors import UserError, some
 
 if TYPE_CHECKING:  # the driver reads the options before it imports numpy
     import numpy
 
-# Options that change neither how the data is encoded nor what a trial is measured by.
-SEARCHABLE = (
-    "learning_rate", "batch_size", "weight_decay", "warmup_ratio", "scheduler", "optimizer", "label_smoothing", "max_grad_norm", "freeze_encoder",
-)  # fmt: skip
 MODEL = "model"  # searched by itself: the installed models before their settings
 MAX_CHOICES = 50  # of one option
 MAX_TEXT = 2000  # characters of search.space
@@ -153,10 +150,10 @@ def _option(name: str) -> Option:
     short = plain.rpartition(".")[2]
     option = options("train").get(short)
     if option is None or plain not in (short, f"{option.group}.{short}"):
-        close = difflib.get_close_matches(short, SEARCHABLE, 1)
+        close = difflib.get_close_matches(short, searchable(), 1)
         raise _wrong(f"search.space names no option called {name[:60]}{f'; did you mean {close[0]}?' if close else '.'}")
-    if short not in SEARCHABLE:
-        raise _wrong(f"search.space: {short} cannot be searched.", f"Options that can be searched: {some(SEARCHABLE, len(SEARCHABLE))}.")
+    if not option.searchable:
+        raise _wrong(f"search.space: {short} cannot be searched.", f"Options that can be searched: {some(searchable(), len(searchable()))}.")
     return option
 
 

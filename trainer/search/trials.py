@@ -12,7 +12,7 @@ from trainer.run_folder.lease import Lease
 from trainer.search import schedule
 
 if TYPE_CHECKING:  # the plan names this module
-    from trainer.plan import Plan
+    from trainer.core.plan import Plan
 
 FILE = "search.json"
 FILE_BYTES = 16 << 20
@@ -45,7 +45,7 @@ class Trial:
         if end < plan.settings.epochs:
             values["stop_after"] = round(end, 4)
         seal = hashlib.sha256(json.dumps([plan.digest, values], sort_keys=True).encode()).hexdigest()
-        return replace(plan, settings=plan.settings.changed(values), digest=seal, search=None)
+        return replace(plan, settings=plan.settings.with_chosen(**values), digest=seal, search=None)
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,12 @@ from pyarrow import parquet
 
 from trainer.archive.budget import Budget
 from trainer.config.options import options
-from trainer.config.spec import Input
+from trainer.core.input import Input
 from trainer.data import sources
 from trainer.data.checks import Checks
-from trainer.graph import reading
-from trainer.graph.reading import heads
-from trainer.graph.reading.raw import Nodes, Raw
+from trainer.kinds.graph import reading
+from trainer.kinds.graph.reading import heads
+from trainer.kinds.graph.reading.raw import Nodes, Raw
 from trainer.run_folder import lease as leases
 
 NODES, EDGES = 60, 240

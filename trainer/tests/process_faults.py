@@ -16,16 +16,16 @@ from result_checks import weights
 
 SLOW = [
     "trainer.run",
-    "trainer.prepare",
-    "trainer.baseline",
+    "trainer.training.prepare",
+    "trainer.training.baseline",
     "trainer.train.loop",
     "trainer.train.evaluate",
     "trainer.launch.local",
     "trainer.data",
-    "trainer.graph.reading.finding",
-    "trainer.search.setup",
-    "trainer.candidates",
-    "trainer.estimators.words",
+    "trainer.kinds.graph.reading.finding",
+    "trainer.training.search_setup",
+    "trainer.training.candidates",
+    "trainer.kinds.text.words",
     "trainer.measure.curves",
     "transformers.models.bert.modeling_bert",
     "sklearn.feature_extraction.text",
@@ -110,9 +110,8 @@ def wake(process: multiprocessing.Process) -> None:
 
 
 def _run(spec: str, place: str | None, number: int, sent: int) -> None:
-    from trainer import estimators
-    from trainer.export import onnx
-    from trainer.graph import encoded_texts
+    from trainer.core import registry
+    from trainer.kinds.graph import encoded_texts
     from trainer.run import run
     from trainer.train import consensus, loop
 
@@ -120,14 +119,14 @@ def _run(spec: str, place: str | None, number: int, sent: int) -> None:
     # Half of a small run has nothing to do with faults: the words beside a network that is named, and model.onnx of its weights.
     # test_ray.py and test_ray_workers.py interrupt runs with both.
     if json.loads(Path(spec).read_text())["parameters"].get("model") in NETWORKS:
-        estimators.names = lambda kind: ()
-        onnx.KINDS = ()
+        for kind in map(type, registry.kinds().values()):
+            kind.estimators, kind.exports_onnx = (), False
     # Whatever the speed of this machine, a request to end is seen after the very next step, and every evaluation is saved.
     consensus.LOOK_SECONDS = loop.BETWEEN_SAVES_SECONDS = 0.0
     if place == "step":
         _interrupt(loop.Training, "_step", lambda training: training.at.step + 1 == number, sent, after=True)
     elif place == "fit":
-        from trainer.estimators import words_fit
+        from trainer.kinds.text import words_fit
 
         turns = iter(range(1, 10**6))
         _interrupt(words_fit._Fit, "_strength", lambda *_: next(turns) == number, sent, after=False)

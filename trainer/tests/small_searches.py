@@ -7,10 +7,11 @@ from graph_files import RecordedEvents
 
 from trainer.config.options import options
 from trainer.config.settings import DEFAULT, FORM, Settings
-from trainer.plan import Plan, Rows
+from trainer.core import registry
+from trainer.core.plan import Plan, Rows
+from trainer.models.catalogue import Base
 from trainer.search.trials import Search, Trial
-from trainer.tasks.catalogue import Base
-from trainer.tasks.target import Classes
+from trainer.targets.classes import Classes
 
 ROWS, BATCH, EPOCHS = 90, 10, 9
 TARGET = Classes(("a", "b"))
@@ -65,8 +66,9 @@ def rows(count: int, lengths=None) -> Rows:
 def plan(folder="/", search: Search | None = None, name: str = "network", **more) -> Plan:
     """A plan of 90 rows in nine batches, and ten validation rows."""
     found = {
-        "run": "ft-1", "attempt": 1, "folder": str(folder), "work": str(folder), "kind": "text", "task": "text-classification", "target": TARGET,
-        "base": Base(name, "text"), "shape": {}, "splits": {"train": rows(ROWS), "validation": rows(10), "test": rows(10)}, "weights": None,
+        "run": "ft-1", "attempt": 1, "folder": str(folder), "work": str(folder), "kind": registry.of("text"), "task": "text-classification",
+        "target": TARGET, "base": Base(name, "text"), "shape": {},
+        "splits": {"train": rows(ROWS), "validation": rows(10), "test": rows(10)}, "weights": None,
         "metric": "accuracy", "settings": settings(), "digest": f"digest of {name}", "search": search,
     }  # fmt: skip
     return Plan(**found | more)

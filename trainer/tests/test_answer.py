@@ -21,9 +21,9 @@ from trainer.answer import server as servers
 from trainer.answer.model import Model
 from trainer.answer.rows import MOST_ROWS, Refused
 from trainer.answer.store import Loaded, Place, Registry, Single, Unknown
-from trainer.export import onnx
+from trainer.kinds.tokens import entities
+from trainer.models import onnx
 from trainer.run import run
-from trainer.tokens import entities
 
 pytest.importorskip("onnxruntime")
 FOLDER = "0a1b2c3d-0123456789abcdef01234567"

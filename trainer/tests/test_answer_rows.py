@@ -2,16 +2,20 @@
 
 import base64
 import math
+from pathlib import Path
 
 import pytest
 
-from trainer.answer.rows import MOST_CHARACTERS, MOST_IMAGE_BYTES, MOST_ROWS, Form, Refused
+from trainer.answer.rows import MOST_CHARACTERS, MOST_IMAGE_BYTES, MOST_ROWS, TEXT as INPUT, Form, Refused, plain_texts
+from trainer.core import registry
 from trainer.data.columns.values import Style
 
 
 def form(kind: str, columns=(), types=None, styles=None, categories=None) -> Form:
-    described = {"kind": kind, "columns": list(columns), "types": types or {}, "styles": {n: s.described() for n, s in (styles or {}).items()}}
-    return Form(described, categories or {})
+    encoder = {"columns": [{"name": name, "categories": values} for name, values in (categories or {}).items()]}
+    reads = registry.of(kind)
+    described = {"task": reads.tasks[0], "columns": list(columns), "types": types or {}, "encoder": encoder}
+    return Form(reads, reads.inputs(described, Path("gone")), styles or {})
 
 
 TEXT = form("text", ["review"])
@@ -130,21 +134,25 @@ def test_as_many_rows_and_characters_as_allowed_are_answered():
     assert contents(TEXT, tensor("text", ["x" * MOST_CHARACTERS]))
 
 
+def texts_with_places(inputs: list) -> list[str]:
+    return plain_texts(TOKENS.cells(inputs)[INPUT])
+
+
 def test_texts_with_places_come_as_they_were_sent():
-    assert TOKENS.plain([tensor("text", [" Ada Lovelace "])]) == [" Ada Lovelace "]
+    assert texts_with_places([tensor("text", [" Ada Lovelace "])]) == [" Ada Lovelace "]
 
 
 @pytest.mark.parametrize(
     ("inputs", "sentence", "status"),
     [
-        ([], f"The model reads one input, text, with 1 to {MOST_ROWS} rows.", 400),
-        ([tensor("tokens", ["a"])], f"The model reads one input, text, with 1 to {MOST_ROWS} rows.", 400),
-        ([tensor("text", ["a"] * 65)], f"The model reads one input, text, with 1 to {MOST_ROWS} rows.", 400),
+        ([], "The input text is missing.", 400),
+        ([tensor("tokens", ["a"])], "The model has no input tokens: it reads text.", 400),
+        ([tensor("text", ["a"] * 65)], FEW, 400),
         ([tensor("text", [None])], "A text must be a string.", 400),
         ([tensor("text", [MANY, MANY])], "The texts have more than 1000000 characters.", 413),
     ],
 )
 def test_texts_with_places_are_refused_like_others(inputs, sentence, status):
     with pytest.raises(Refused) as refused:
-        TOKENS.plain(inputs)
+        texts_with_places(inputs)
     assert (str(refused.value), refused.value.status) == (sentence, status)

@@ -13,10 +13,11 @@ from test_answer import outputs, tensor
 from test_base_model import install
 from test_snippets import use  # noqa: F401
 
-from trainer import averaged, candidates
 from trainer.answer.model import Model
+from trainer.kinds.text import averaged
 from trainer.measure.predictions import of_scores
 from trainer.run import run
+from trainer.training import candidates
 
 
 def answered(noise: int, rows: int = 400, extra=(0.0, 0.0), truth_of: int = 1):
@@ -119,7 +120,7 @@ def test_the_delivered_model_answers_everywhere_as_in_the_training(made, make_ru
 def test_damaged_files_of_words_are_refused(tmp_path, monkeypatch, change):
     from types import SimpleNamespace
 
-    from trainer.estimators import words
+    from trainer.kinds.text import words
 
     monkeypatch.setattr(words, "restored", lambda *_: SimpleNamespace(classes=2))
     whole = {"share": 0.5, "temperature": 1.0, "correction": [0.0, 0.0]}

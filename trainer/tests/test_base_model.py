@@ -8,11 +8,12 @@ from conftest import REVIEWS, events_of, small_reviews
 from result_checks import check_success, codes, error_of, predictions
 from small_datasets import in_folders, squares
 
-from trainer import candidates
+from trainer.core import registry
 from trainer.errors import UserError
 from trainer.export import license
+from trainer.models import catalogue, vocabulary
 from trainer.run import run
-from trainer.tasks import catalogue, vocabulary
+from trainer.training import candidates
 
 
 def install(models, name: str, hidden: int = 32, tokenizer_file: str = "tokenizer.json", positions: int = 64):
@@ -120,7 +121,7 @@ def test_a_link_out_of_the_models_folder_is_not_followed(tmp_path):
     (models / "org" / "linked").symlink_to(tmp_path / "elsewhere" / "model")
     assert catalogue.installed(models) == []
     with pytest.raises(UserError, match="is not installed"):
-        catalogue.choose(models, "org/linked", "text")
+        catalogue.choose(models, "org/linked", registry.of("text"))
 
 
 @pytest.mark.parametrize("start_from", ["pretrained", "scratch"])

@@ -10,15 +10,17 @@ from result_checks import check_success, setting
 from small_datasets import WORDS, table
 from test_base_model import install
 
-from trainer import candidates
 from trainer.measure import predictions
 from trainer.run import run
+from trainer.targets.classes import Classes
+from trainer.training import candidates
 
 SHARES = numpy.asarray([0.9, 0.1])
 
 
 def plan(source: str, weights: numpy.ndarray | None) -> SimpleNamespace:
-    return SimpleNamespace(weights=None if weights is None else tuple(weights), settings=SimpleNamespace(source=lambda name: source))
+    of_classes = None if weights is None else tuple(weights)
+    return SimpleNamespace(target=Classes(("common", "rare")), weights=of_classes, settings=SimpleNamespace(source=lambda name: source))
 
 
 def answered(extra: numpy.ndarray):
@@ -33,18 +35,18 @@ def answered(extra: numpy.ndarray):
 def test_class_weights_of_the_network_alone_do_not_decide_the_choice():
     weights = 0.5 / SHARES
     estimator, network = answered(numpy.zeros(2)), answered(numpy.log(weights))
-    own = candidates.calibrated_loss(estimator, plan("chosen", weights))
-    assert candidates.calibrated_loss(network, plan("chosen", weights), network=True) == pytest.approx(own, rel=1e-3)
-    assert own == pytest.approx(candidates.calibrated_loss(estimator, plan("chosen", None)))
-    assert candidates.calibrated_loss(network, plan("chosen", None), network=True) > 1.1 * own
+    own = candidates.comparison_loss(estimator, plan("chosen", weights))
+    assert candidates.comparison_loss(network, plan("chosen", weights), network=True) == pytest.approx(own, rel=1e-3)
+    assert own == pytest.approx(candidates.comparison_loss(estimator, plan("chosen", None)))
+    assert candidates.comparison_loss(network, plan("chosen", None), network=True) > 1.1 * own
 
 
 def test_class_weights_that_a_person_asked_for_count_for_all_candidates():
     weights = 0.5 / SHARES
     asked = plan("form", weights)
     plain, shifted = answered(numpy.zeros(2)), answered(numpy.log(weights))
-    assert candidates.calibrated_loss(shifted, asked, network=True) < candidates.calibrated_loss(plain, asked)
-    assert candidates.calibrated_loss(shifted, asked, network=True) == candidates.calibrated_loss(shifted, asked)
+    assert candidates.comparison_loss(shifted, asked, network=True) < candidates.comparison_loss(plain, asked)
+    assert candidates.comparison_loss(shifted, asked, network=True) == candidates.comparison_loss(shifted, asked)
 
 
 def test_an_installed_encoder_and_words_are_compared_on_the_same_rows(make_run, schemas):

@@ -8,13 +8,16 @@ from pathlib import Path
 import numpy
 import pytest
 from hypothesis import given, settings, strategies as st
+from test_targets import learnt
 from tokenizers import Tokenizer
 
-from trainer.config.kinds import SHAPES
+from trainer.core import registry
 from trainer.errors import UserError
-from trainer.tasks import catalogue, target, vocabulary
-from trainer.tasks.catalogue import Base
-from trainer.tasks.target import Classes, Number
+from trainer.models import catalogue, vocabulary
+from trainer.models.catalogue import Base
+from trainer.targets import target
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 
 QUICK = settings(max_examples=60, deadline=None, derandomize=True)
 TEXT, IMAGE = {"config.json": 2, "tokenizer.json": 2}, {"config.json": 2, "preprocessor_config.json": 2}
@@ -59,8 +62,8 @@ def test_only_whole_models_are_listed_the_smallest_first(models):
 
 def test_without_a_folder_of_models_there_are_the_built_in_ones(tmp_path):
     assert catalogue.installed(tmp_path / "gone") == []
-    for kind, shape in SHAPES.items():
-        assert catalogue.choose(tmp_path / "gone", "auto", kind) == catalogue.choose(tmp_path / "gone", shape, kind) == Base(shape, kind)
+    for name, kind in registry.kinds().items():
+        assert catalogue.choose(tmp_path / "gone", "auto", kind) == catalogue.choose(tmp_path / "gone", kind.shape, kind) == Base(kind.shape, name)
 
 
 @pytest.mark.parametrize(
@@ -77,9 +80,9 @@ def test_without_a_folder_of_models_there_are_the_built_in_ones(tmp_path):
     ],
 )
 def test_the_model_is_the_one_asked_for_or_the_smallest_that_fits(models, wanted, kind, start, name, fresh):
-    found = catalogue.choose(models(SHELF), wanted, kind, start)
+    found = catalogue.choose(models(SHELF), wanted, registry.of(kind), start)
     assert (found.name, found.kind, found.fresh) == (name, kind, fresh)
-    assert (found.folder is None) == (name in SHAPES.values())
+    assert (found.folder is None) == (name in registry.built_in())
 
 
 @pytest.mark.parametrize(
@@ -103,7 +106,7 @@ def test_the_model_is_the_one_asked_for_or_the_smallest_that_fits(models, wanted
 )
 def test_a_model_that_cannot_be_used_is_refused_with_the_reason_and_the_choice(models, wanted, kind, code, part):
     with pytest.raises(UserError) as refused:
-        catalogue.choose(models(SHELF), wanted, kind)
+        catalogue.choose(models(SHELF), wanted, registry.of(kind))
     assert refused.value.code == code
     assert part.lower() in str(refused.value).lower()
     assert len(str(refused.value)) < 1500
@@ -143,11 +146,11 @@ def test_the_kind_is_what_model_json_says_or_the_architecture(tmp_path, config, 
 
 def test_an_installed_language_model_is_never_the_base_of_a_classification(tmp_path):
     write(tmp_path / "org" / "lm", LANGUAGE, size=1)
-    assert catalogue.choose(tmp_path, "auto", "text") == Base("bert-tiny", "text")
+    assert catalogue.choose(tmp_path, "auto", registry.of("text")) == Base("bert-tiny", "text")
     write(tmp_path / "org" / "encoder", BERT, size=900)
-    assert catalogue.choose(tmp_path, "auto", "text").name == "org/encoder"
+    assert catalogue.choose(tmp_path, "auto", registry.of("text")).name == "org/encoder"
     with pytest.raises(UserError, match=r"org/lm is a language model; it does not classify\. .*Choose a text model, or the task text-generation\."):
-        catalogue.choose(tmp_path, "org/lm", "text")
+        catalogue.choose(tmp_path, "org/lm", registry.of("text"))
 
 
 def test_auto_takes_the_model_that_is_marked_and_a_mark_on_the_volume_outranks_one_in_the_image(tmp_path, monkeypatch):
@@ -155,11 +158,11 @@ def test_auto_takes_the_model_that_is_marked_and_a_mark_on_the_volume_outranks_o
     monkeypatch.setenv(catalogue.IMAGE_MODELS, str(image))
     write(image / "org" / "own", BERT, {"default": True, "commit": "c0ffee1"}, size=500)
     write(volume / "org" / "small", BERT, size=10)
-    chosen = catalogue.choose(volume, "auto", "text")
+    chosen = catalogue.choose(volume, "auto", registry.of("text"))
     assert (chosen.name, chosen.folder, chosen.commit, chosen.preferred) == ("org/own", image / "org" / "own", "c0ffee1", True)
     write(volume / "org" / "large", BERT, {"default": True, "commit": 3}, size=900)
     assert [b.name for b in catalogue.installed(volume)] == ["org/large", "org/own", "org/small"]
-    assert catalogue.choose(volume, "auto", "text").commit == ""
+    assert catalogue.choose(volume, "auto", registry.of("text")).commit == ""
 
 
 def test_a_model_of_the_volume_replaces_one_of_the_same_name_in_the_image(tmp_path, monkeypatch):
@@ -178,7 +181,7 @@ def test_a_model_is_small_by_the_bytes_of_its_weights():
 
 
 def test_a_label_and_its_number_are_the_same_in_both_directions():
-    classes = target.of("text-classification", ("a", "b", "10"), [])
+    classes = learnt("text-classification", ("a", "b", "10"), [])
     assert classes.encode(["10", "a", "unknown", "", "A"]).tolist() == [2, 0, -1, -1, -1]
     assert [classes.text(i) for i in classes.encode(["a", "b", "10"])] == ["a", "b", "10"]
     assert classes.outputs == 3
@@ -199,7 +202,7 @@ def test_the_answers_of_classes_have_the_probabilities_of_the_predicted_and_the_
     [(["1", "3"], 2.0, 1.0), (["5", "5", "5"], 5.0, 1.0), (["-1e3", "1e3"], 0.0, 1000.0), (["7"], 7.0, 1.0)],
 )
 def test_a_number_is_scaled_by_the_mean_and_the_deviation_of_the_training_targets(targets, mean, std):
-    found = target.of("tabular-regression", (), targets)
+    found = learnt("tabular-regression", (), targets)
     assert (found.mean, found.std, found.outputs, found.labels) == (mean, std, 1, ())
 
 
@@ -219,7 +222,7 @@ def test_a_finite_number_is_read_back_from_its_text(value):
 
 @pytest.mark.parametrize("wanted", [Classes(("ä", "b\n", "")), Number(0.1, 1e-9), Classes(())], ids=repr)
 def test_a_target_survives_its_description_as_json(wanted):
-    assert target.restored(json.loads(json.dumps(target.described(wanted)))) == wanted
+    assert registry.restored(json.loads(json.dumps(wanted.described()))) == wanted
 
 
 TEXTS = ["The house, the garden and the river.", "A garden near the house!", "Rivers run; houses stand.", "日本 の house", "don't"] * 2

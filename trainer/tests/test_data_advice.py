@@ -5,12 +5,14 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from trainer.data import audit, duplicates, leaks, subset
+from trainer.core import registry
+from trainer.core.example import SPLITS, Example
+from trainer.data import audit, duplicates, subset
 from trainer.data.checks import Checks
 from trainer.data.columns.features import CATEGORY, NUMBER
-from trainer.data.columns.roles import Roles
-from trainer.data.example import SPLITS, Example
 from trainer.data.keys import Keys
+from trainer.kinds.rows import leaks
+from trainer.kinds.rows.roles import Roles
 from trainer.run_folder.events import Events
 
 QUICK = settings(max_examples=60, deadline=None, derandomize=True)
@@ -42,16 +44,16 @@ def test_copies_differ_in_case_and_spaces_only():
 
 def test_rows_of_a_table_are_copies_if_all_cells_are_equal():
     rows = [Example("t.csv", i, cells, "a") for i, cells in enumerate([("1", "23"), ("1", "23"), ("12", "3"), ("", "123")])]
-    assert [len({keys(e) for e in rows}) for keys in (Keys("table"), Keys("table", by_row=True))] == [3, 4]
+    assert [len({keys(e) for e in rows}) for keys in (Keys(registry.of("table").key), Keys(registry.of("table").key, by_row=True))] == [3, 4]
 
 
 def test_images_are_compared_by_their_bytes_and_a_known_sum_is_not_computed_again(tmp_path):
     for name, data in (("a.png", b"1"), ("b.png", b"1"), ("c.png", b"2")):
         (tmp_path / name).write_bytes(data)
     rows = [Example(n, 0, tmp_path / n, "a") for n in ("a.png", "b.png", "c.png")]
-    keys = Keys("image")
+    keys = Keys(registry.of("image").key)
     assert keys(rows[0]) == keys(rows[1]) != keys(rows[2])
-    known = Keys("image", {tmp_path / "gone.png": "sum"})
+    known = Keys(registry.of("image").key, {tmp_path / "gone.png": "sum"})
     assert known(Example("gone.png", 0, tmp_path / "gone.png", "a")) == "sum"
 
 
@@ -133,7 +135,8 @@ def test_duplicates_with_different_labels_are_counted_with_a_place(checks):
 
 
 def _audited(checks: Checks, given_rows: dict, **roles) -> dict[str, tuple[str, str]]:
-    audit.examples(given_rows, Roles(**{"task": "text-classification", "columns": ("text",), "label": "label", **roles}), Keys(), checks)
+    roles = Roles(**{"task": "text-classification", "columns": ("text",), "label": "label", **roles})
+    audit.examples(given_rows, roles.labelled, Keys(), checks)
     return found(checks)
 
 

@@ -3,12 +3,13 @@
 import pytest
 from test_data_columns import seen_in
 
+from trainer.core.example import Example
 from trainer.data import audit, subset
 from trainer.data.checks import Checks
-from trainer.data.columns.roles import Roles
-from trainer.data.example import Example
 from trainer.data.keys import Keys
 from trainer.data.sources import Ignored
+from trainer.kinds.rows import column_checks
+from trainer.kinds.rows.roles import Roles
 from trainer.run_folder.events import Events
 
 
@@ -24,7 +25,7 @@ def said(checks: Checks) -> dict[str, str]:
 def columns(checks: Checks, task: str = "tabular-classification", **cells) -> dict[str, str]:
     cells = {"label": ["a", "b"] * 10, **cells}
     used = tuple(n for n in cells if n != "label")
-    audit.columns(Roles(task, used, "label"), seen_in(**cells), "t.csv", checks)
+    column_checks.check(Roles(task, used, "label"), seen_in(**cells), "t.csv", checks)
     return said(checks)
 
 

@@ -2,13 +2,14 @@
 
 import pytest
 
-from trainer.config.spec import Input
+from trainer.core.input import Input
 from trainer.data import names
-from trainer.data.columns import profiles, unsupported_tasks, values
+from trainer.data.columns import profiles, values
 from trainer.data.columns.values import Style
 from trainer.data.formats.table import Table
 from trainer.data.images import Index
 from trainer.data.sources import Ignored
+from trainer.kinds.rows import unsupported_tasks
 
 
 @pytest.mark.parametrize(

@@ -10,20 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import loading
 import pytest
 from conftest import REVIEWS
 
-from trainer import data
 from trainer.archive.budget import Budget
-from trainer.config.spec import Input
+from trainer.core.example import SPLITS
+from trainer.core.input import Input
 from trainer.errors import UserError
 from trainer.run_folder.events import Events
-
-DEFAULTS = {
-    "task": "auto", "data_file": "", "text_column": "", "text_pair_column": "", "label_column": "", "id_column": "", "split_column": "",
-    "group_column": "", "validation_fraction": 0.1, "test_fraction": 0.1, "max_examples": 0, "duplicates": "warn",
-    "missing_labels": "drop", "encoding": "", "delimiter": "", "seed": 42, "label_from": "",
-}  # fmt: skip
 
 
 @pytest.fixture
@@ -35,7 +30,7 @@ def load(tmp_path):
         call.folder = tmp_path
         spec = spec_of(tmp_path, files)
         spec.inputs = tuple(replace(i, label=(labels or {}).get(i.name, "")) for i in spec.inputs)
-        return data.load(spec, SimpleNamespace(**{**DEFAULTS, **settings}), call.events)
+        return loading.load(spec, call.events, **settings)
 
     return call
 
@@ -161,7 +156,7 @@ def test_a_dataset_is_understood(files, task, columns, label, load):
     found = load(files, **({"label_column": "score"} if "regression" in task and "text" in task else {}))
     assert (found.task, found.columns, found.label_column) == (task, columns, label)
     assert bool(found.labels) == (not task.endswith("regression"))
-    assert all(found.splits[name] for name in data.SPLITS)
+    assert all(found.splits[name] for name in SPLITS)
     assert {c["level"] for c in found.checks} <= {"ok", "warning"}
     assert [c["text"] for c in found.checks if c["level"] == "warning"] == [w["text"] for w in load.events.warnings]
     assert all(d["why"].endswith(".") for d in load.events.decisions)

@@ -1,15 +1,13 @@
 """Reading what an earlier model is to answer."""
 
-from types import SimpleNamespace
-
+import loading
 import pytest
 from test_data_load import archive, png, spec_of, table
 
-from trainer import data
+from trainer.core.columns import Columns
 from trainer.errors import UserError
 from trainer.run_folder.events import Events
 
-DEFAULTS = {"data_file": "", "text_column": "", "label_column": "", "id_column": "", "encoding": "", "delimiter": ""}
 TEXTS = table(["nr", "Review", "mood"], [[f"k{i}", f"some words on {i}" if i != 3 else " ", "ab"[i % 2]] for i in range(10)])
 CELLS = table(["kind", "size", "more"], [["x", "1,5", "a"], ["y", "?", "b"], ["", "", "c"]], ";")
 
@@ -18,8 +16,8 @@ CELLS = table(["kind", "size", "more"], [["x", "1,5", "a"], ["y", "?", "b"], [""
 def read(tmp_path):
     def call(files, kind, columns=(), types=None, label="", styles=None, **settings):
         events = call.events = Events(tmp_path / "events.jsonl", 1)
-        settings = SimpleNamespace(**{**DEFAULTS, **settings})
-        return data.read(spec_of(tmp_path, files), settings, events, kind, columns, types or {}, label, styles)
+        wanted = Columns(columns, types or {}, label, styles or {})
+        return loading.read_rows(spec_of(tmp_path, files), events, kind, wanted, **settings)
 
     return call
 

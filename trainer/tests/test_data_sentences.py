@@ -5,16 +5,17 @@ from pathlib import Path
 import pytest
 from test_data_columns import seen_in
 
-from trainer.config.spec import Input
+from trainer.core.example import Example
+from trainer.core.input import Input
 from trainer.data import folders, images
 from trainer.data.checks import Checks
-from trainer.data.columns import choices, pairs
-from trainer.data.columns.roles import Roles
-from trainer.data.example import Example
+from trainer.data.columns import choices
 from trainer.data.formats.table import Table
 from trainer.data.images import Index
-from trainer.data.rows import LONGEST_LABEL, Rows
 from trainer.errors import UserError
+from trainer.kinds.rows import pairs
+from trainer.kinds.rows.examples import LONGEST_LABEL, Rows
+from trainer.kinds.rows.roles import Roles
 from trainer.run_folder.events import Events
 
 LABELS = ["a", "b"] * 15

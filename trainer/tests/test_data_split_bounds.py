@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from trainer.core.example import Example
 from trainer.data import splits
 from trainer.data.checks import Checks
-from trainer.data.example import Example
 from trainer.data.keys import Keys
 from trainer.errors import UserError
 from trainer.run_folder.events import Events

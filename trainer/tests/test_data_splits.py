@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from trainer.core.example import SPLITS, Example
 from trainer.data import splits
 from trainer.data.checks import Checks
-from trainer.data.example import SPLITS, Example
 from trainer.data.keys import Keys
 from trainer.errors import UserError
 from trainer.run_folder.events import Events

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import HealthCheck, example, given, settings, strategies as st
 
-from trainer.config.spec import Input
+from trainer.core.input import Input
 from trainer.data.formats import decode, dialect, objects, tables
 from trainer.data.formats.table import NotATable
 from trainer.errors import UserError

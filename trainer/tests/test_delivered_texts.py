@@ -10,21 +10,27 @@ import numpy
 import pytest
 from conftest import events_of
 
-from trainer.data import Example
+from trainer.core import registry
+from trainer.core.example import Example
 from trainer.errors import UserError
-from trainer.export import label_results, language_results, onnx, token_results
-from trainer.export.token_results import Words
-from trainer.language import lora, samples
-from trainer.language.asking import Asked
-from trainer.language.forms import ASSISTANT, Turn
-from trainer.language.samples import Asks
-from trainer.measure.likelihoods import Likelihoods
+from trainer.export.finished import Answered
+from trainer.kinds.language import lora, network as language, results as language_results, samples
+from trainer.kinds.language.asking import Asked
+from trainer.kinds.language.likelihoods import Likelihoods
+from trainer.kinds.language.samples import Asks
+from trainer.kinds.language.target import Tokens
+from trainer.kinds.rows.conversations import ASSISTANT, Turn
+from trainer.kinds.text.label_sets import results as label_results
+from trainer.kinds.text.label_sets.target import Labels
+from trainer.kinds.tokens import results as token_results
+from trainer.kinds.tokens.reading import UNKNOWN
+from trainer.kinds.tokens.results import Words
+from trainer.kinds.tokens.target import Tags
 from trainer.measure.predictions import Predictions
+from trainer.models import onnx
+from trainer.models.saved_model import ONNX
 from trainer.run_folder.events import Events
-from trainer.saved_model import ONNX
-from trainer.tasks import language
-from trainer.tasks.target import Labels, Number, Tags
-from trainer.tokens.reading import UNKNOWN
+from trainer.targets.number import Number
 
 TAGS = Tags(("B-PER", "I-PER", "B-LOC", "O"))
 
@@ -105,23 +111,31 @@ def test_a_sentence_is_marked_with_true_and_predicted_entities():
     assert token_results._marked(long, ["O"] * 100, ["B-PER"] + ["I-PER"] * 99)["parts"] == [{"text": " ".join(["x"] * 60), "predicted": "PER"}]
 
 
+def finished(data, target, answers, simple=None, encoder=None, asked=None, details=None):
+    """What the parts of the results read of a finished training."""
+    return SimpleNamespace(
+        data=data, settings=SimpleNamespace(seed=1), outcome=SimpleNamespace(answers={"test": answers}, details=asked),
+        prepared=SimpleNamespace(plan=SimpleNamespace(target=target, details=details), encoder=encoder), simple=SimpleNamespace(predictions=simple),
+    )  # fmt: skip
+
+
 def test_entities_are_reported_beside_those_of_the_simple_model():
     data = SimpleNamespace(splits={"test": TWO})
     truth = tagged("B-PER", "I-PER", "O", "O", "B-LOC")
     test = Predictions(truth, tagged("B-PER", "I-PER", "O", "O", "O"))
     simple = Predictions(truth, tagged("O", "O", "O", "O", "O"))
-    found = token_results.described(data, TAGS, test, simple, 1)
+    found = token_results.described(finished(data, TAGS, test, simple))
     assert (found["overall"]["precision"]["value"], found["overall"]["recall"]["value"]) == (1.0, 0.5)
     assert found["baseline"]["recall"]["value"] == 0
     assert [e["row"] for e in found["examples"]] == [0, 10]
-    assert "baseline" not in token_results.described(data, TAGS, test, None, 1)
+    assert "baseline" not in token_results.described(finished(data, TAGS, test))
 
 
 @pytest.mark.parametrize(("target", "rows"), [(Tags(("NOUN", "VERB")), 2), (TAGS, 0)], ids=["no entities", "no rows"])
 def test_there_is_no_report_without_entities_or_rows(target, rows):
     data = SimpleNamespace(splits={"test": sentences(("a b", "NOUN VERB"))[:rows]})
     values = numpy.arange(rows)
-    assert token_results.described(data, target, Predictions(values, values), None, 1) is None
+    assert token_results.described(finished(data, target, Predictions(values, values))) is None
 
 
 def test_several_labels_have_a_column_each_up_to_fifty():
@@ -129,7 +143,8 @@ def test_several_labels_have_a_column_each_up_to_fifty():
     outputs = numpy.zeros((2, 120))
     outputs[0, [1, 61, 62]] = 0.75, 1, 1
     examples = [Example("t.csv", 2, "a text", "l01;l02", id="@7"), Example("t.csv", 3, "b", "")]
-    found = lines(label_results.table(examples, target, outputs, "text", ["text"], knows=True))
+    answered = Answered(registry.of("text"), examples, outputs, numpy.zeros((2, 60)), numpy.array([True, False]), target)
+    found = lines(label_results.answers_table(answered, ["text"]))
     assert sum(name.startswith("probability of ") for name in found[0]) == label_results.SHOWN
     assert (found[0]["predicted"], found[0]["label"], found[0]["id"]) == ("l01; l02", "l01;l02", "'@7")
     assert (found[0]["probability of l01"], found[1]["predicted"]) == ("0.7500", "(none)")
@@ -158,7 +173,7 @@ def asks(judged: list[int], shown: int = 1, **more) -> Asks:
 def colours(split: str = "test", **more) -> SimpleNamespace:
     rows = [Example("c.jsonl", i, conversation("What colour?", answer), "") for i, answer in enumerate(["red", "blue", "red"])]
     splits = {"train": rows, "validation": [], "test": []} | {split: rows}
-    return SimpleNamespace(splits=splits, kind="language", columns=(), checks=[], **more)
+    return SimpleNamespace(splits=splits, kind=registry.of("language"), columns=(), checks=[], **more)
 
 
 @pytest.mark.parametrize("split", ["test", "validation"])
@@ -183,13 +198,18 @@ def test_the_baselines_are_the_usual_answer_and_the_model_before():
     assert language_results.baselines(Encoder(), colours(), scratch, asks([]), 1, "tiny") == []
 
 
-def test_the_answers_of_a_language_model_are_beside_those_of_the_data():
-    found = lines(language_results.predictions(colours(), likelihoods(3), Encoder(), Asked([[3], [2], [0]], None, None, 1, None), asks([0, 2])))
+def test_the_answers_of_a_language_model_are_beside_those_of_the_data(monkeypatch):
+    monkeypatch.setattr(language_results.encoding, "of", lambda encoder: encoder)
+
+    def written(answers: list[list[int]], judged: list[int]) -> list[dict]:
+        asked = Asked(answers, None, None, 1, None)
+        return lines(language_results.predictions(finished(colours(), Tokens(), likelihoods(3), None, Encoder(), asked, asks(judged))))
+
+    found = written([[3], [2], [0]], [0, 2])
     assert [(r["label"], r["predicted"], r["loss"], r["tokens"]) for r in found] == [
         ("red", "blue", "2.0000", "3"), ("blue", "", "2.0000", "3"), ("red", "red", "2.0000", "3"),
     ]  # fmt: skip
-    plain = lines(language_results.predictions(colours(), likelihoods(3), Encoder(), Asked([[3]], None, None, 1, None), asks([])))
-    assert "predicted" not in plain[0]
+    assert "predicted" not in written([[3]], [])[0]
 
 
 def test_a_shown_answer_has_the_wanted_one_where_the_prompt_is_of_the_data():

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from PIL import Image
 
-from trainer.data import Example
+from trainer.core import registry
+from trainer.core.example import Example
 from trainer.export import display, license
+from trainer.kinds.image import results as image_results
 
 
 def example(content, row: int = 1, **more) -> Example:
@@ -30,7 +32,7 @@ def example(content, row: int = 1, **more) -> Example:
     ],
 )
 def test_an_example_as_one_line(one, kind, columns, shown):
-    assert display.content(one, kind, columns) == shown
+    assert registry.of(kind).content(one, columns) == shown
 
 
 @pytest.mark.parametrize(("length", "shown"), [(0, 0), (200, 200), (201, 200), (10**6, 200)])
@@ -77,32 +79,32 @@ def image(tmp_path, size, mode="RGB", name="a.png", **more) -> Example:
     [((640, 320), "RGB", (64, 32)), ((1, 1), "L", (1, 1)), ((10, 1000), "RGBA", (1, 64)), ((64, 64), "P", (64, 64)), ((65, 65), "1", (64, 64))],
 )
 def test_a_thumbnail_keeps_the_shape_of_its_image(tmp_path, size, mode, shown):
-    small = Image.open(io.BytesIO(base64.b64decode(display.thumbnail(image(tmp_path, size, mode)))))
+    small = Image.open(io.BytesIO(base64.b64decode(image_results.thumbnail(image(tmp_path, size, mode)))))
     assert (small.size, small.mode, small.format) == (shown, "RGB", "PNG")
 
 
 def test_a_thumbnail_stands_upright(tmp_path):
     exif = Image.Exif()
     exif[0x0112] = 6  # turned by 90 degrees
-    small = Image.open(io.BytesIO(base64.b64decode(display.thumbnail(image(tmp_path, (40, 20), name="a.jpg", exif=exif)))))
+    small = Image.open(io.BytesIO(base64.b64decode(image_results.thumbnail(image(tmp_path, (40, 20), name="a.jpg", exif=exif)))))
     assert small.size == (20, 40)
 
 
 @pytest.mark.parametrize("data", [b"", b"no image", b"\x89PNG\r\n\x1a\n"])
 def test_a_file_that_is_no_image_has_no_thumbnail(tmp_path, data):
     (tmp_path / "a.png").write_bytes(data)
-    assert display.thumbnail(Example("a.png", 0, tmp_path / "a.png", "")) is None
-    assert "image" not in display.entry(Example("a.png", 0, tmp_path / "a.png", ""), "image", ())
+    assert image_results.thumbnail(Example("a.png", 0, tmp_path / "a.png", "")) is None
+    assert "image" not in display.entry(Example("a.png", 0, tmp_path / "a.png", ""), registry.of("image"), ())
 
 
 def test_an_image_that_is_gone_or_stays_large_has_no_thumbnail(tmp_path, monkeypatch):
-    assert display.thumbnail(Example("a.png", 0, tmp_path / "gone.png", "")) is None
+    assert image_results.thumbnail(Example("a.png", 0, tmp_path / "gone.png", "")) is None
     noise = numpy.random.default_rng(1).integers(0, 256, (64, 64, 3), numpy.uint8)
     Image.fromarray(noise).save(tmp_path / "noise.png")
     one = Example("noise.png", 0, tmp_path / "noise.png", "")
-    assert display.thumbnail(one) is not None
-    monkeypatch.setattr(display, "IMAGE_LIMIT", 1000)
-    assert display.thumbnail(one) is None
+    assert image_results.thumbnail(one) is not None
+    monkeypatch.setattr(image_results, "THUMBNAIL_BYTES", 1000)
+    assert image_results.thumbnail(one) is None
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from trainer.config.spec import Input
+from trainer.core.input import Input
 from trainer.errors import UserError
-from trainer.graph.reading import edge_roles
-from trainer.graph.reading.edge_roles import ASKED, FIRST, NAMED, PAIR, EdgeRoles
-from trainer.graph.reading.heads import Head
+from trainer.kinds.graph.reading import edge_roles
+from trainer.kinds.graph.reading.edge_roles import ASKED, FIRST, NAMED, PAIR, EdgeRoles
+from trainer.kinds.graph.reading.heads import Head
 
 OPTIONS = ("source_column", "target_column", "split_column", "weight_column", "time_column")
 

@@ -9,13 +9,15 @@ from safetensors import numpy as safetensors
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 
 from trainer import estimators
-from trainer.data import Dataset, Example
-from trainer.estimators import boosting, encoded, linear, perceptron, trees
-from trainer.estimators.boosting import Boosted
-from trainer.estimators.linear import LinearTable
-from trainer.estimators.perceptron import PerceptronTable
-from trainer.tasks.table import Encoder
-from trainer.tasks.target import Classes, Number
+from trainer.core import registry
+from trainer.core.example import Dataset, Example
+from trainer.kinds.table import boosting, encoded, linear, perceptron, trees
+from trainer.kinds.table.boosting import Boosted
+from trainer.kinds.table.encoder import Encoder
+from trainer.kinds.table.linear import LinearTable
+from trainer.kinds.table.perceptron import PerceptronTable
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 
 SETTINGS = SimpleNamespace(seed=3, class_weights="none", source=lambda name: "form")
 COLUMNS = [{"name": "a", "type": "number", "mean": 1.0, "std": 2.0}, {"name": "b", "type": "category", "categories": ["x", "y"]}]
@@ -24,7 +26,8 @@ COLUMNS = [{"name": "a", "type": "number", "mean": 1.0, "std": 2.0}, {"name": "b
 def small_table(rows: int, task: str = "tabular-classification") -> Dataset:
     """One column of numbers. Half of the rows are of the class "low", the others are of the class "high"."""
     found = [Example("t.csv", i, (str(i),), ("low", "high")[2 * i >= rows]) for i in range(rows)]
-    return Dataset(task, "table", {"train": found, "validation": [], "test": []}, ["t.csv"], ("a",), "label", ("high", "low"), {"a": "number"})
+    splits = {"train": found, "validation": [], "test": []}
+    return Dataset(task, registry.of("table"), splits, ["t.csv"], ("a",), "label", ("high", "low"), {"a": "number"})
 
 
 def layer(inputs: int, outputs: int, start: float = 0.0) -> perceptron.Layer:

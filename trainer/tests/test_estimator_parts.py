@@ -9,11 +9,12 @@ from sklearn.metrics import log_loss, mean_squared_error
 
 from trainer import estimators
 from trainer.config import settings as options
-from trainer.data import Dataset, Example
-from trainer.estimators import balance, boosting, columns, encoded, folds, forest
-from trainer.estimators.columns import Columns
-from trainer.estimators.forest import Forest
-from trainer.tasks import target as targets
+from trainer.core import registry
+from trainer.core.example import Dataset, Example
+from trainer.estimators import balance, folds
+from trainer.kinds.table import boosting, columns, encoded, forest
+from trainer.kinds.table.columns import Columns
+from trainer.kinds.table.forest import Forest
 
 TASKS = {True: "tabular-classification", False: "tabular-regression"}
 
@@ -22,11 +23,11 @@ def dataset(labels: list[str], validation: int, groups: bool = False, classes: b
     rows = [Example("t.csv", i, (str(i),), label, group=f"g{i // 4}" if groups else "") for i, label in enumerate(labels)]
     splits = {"train": rows[validation:], "validation": rows[:validation], "test": []}
     known = tuple(sorted(set(labels))) if classes else ()
-    return Dataset(TASKS[classes], "table", splits, ["t.csv"], ("a",), "label", known, {"a": "number"})
+    return Dataset(TASKS[classes], registry.of("table"), splits, ["t.csv"], ("a",), "label", known, {"a": "number"})
 
 
 def target_of(data: Dataset):
-    return targets.of(data.task, data.labels, [e.target for e in data.splits["train"]])
+    return data.kind.target(data)
 
 
 @pytest.mark.parametrize(
@@ -262,6 +263,6 @@ def test_the_seconds_of_a_round_grow_with_rows_columns_and_outputs():
 
 
 def test_estimators_are_known_by_kind_and_name():
-    assert list(estimators.names("table")) == ["linear", "trees", "perceptron"]
-    assert list(estimators.names("text")) == ["words"] and not estimators.names("image")
-    assert all(estimators.of(name).__name__ == f"trainer.estimators.{name}" for name in estimators.ESTIMATORS)
+    assert [e.name for e in registry.of("table").estimators] == ["linear", "trees", "perceptron"]
+    assert [e.name for e in registry.of("text").estimators] == ["words"] and not registry.of("image").estimators
+    assert all(estimators.of(name).__name__ == f"trainer.kinds.{e.kind}.{name}" for name, e in registry.estimators().items())

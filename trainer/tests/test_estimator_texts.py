@@ -6,8 +6,8 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from trainer.estimators import log_count_ratio, text_terms
-from trainer.estimators.text_terms import Terms
+from trainer.kinds.text import log_count_ratio, text_terms
+from trainer.kinds.text.text_terms import Terms
 
 TEXTS = ["the river runs", "the lamp and the river", "a garden, a garden", ""]
 

@@ -11,10 +11,13 @@ import pytest
 from PIL import Image
 from small_datasets import png
 
-from trainer.data import Example
+from trainer.core import registry
+from trainer.core.example import Example
 from trainer.export import display, examples, license, results, training_results
+from trainer.kinds.image import results as image_results
 from trainer.measure.predictions import Predictions
-from trainer.tasks.target import Classes, Number
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 
 
 @pytest.mark.parametrize(
@@ -27,12 +30,12 @@ from trainer.tasks.target import Classes, Number
     ],
 )
 def test_an_example_is_displayed_as_one_short_line(content, kind, shown):
-    assert display.content(Example("f.csv", 2, content, "label"), kind, ("a", "b", "c")) == shown
+    assert registry.of(kind).content(Example("f.csv", 2, content, "label"), ("a", "b", "c")) == shown
 
 
 def test_an_image_is_displayed_by_its_file_or_by_its_name_in_the_table(tmp_path):
-    assert display.content(Example("cats/1.png", 0, tmp_path, "cat"), "image", ()) == "cats/1.png"
-    assert display.content(Example("table.csv", 7, tmp_path, "cat", id="1.png"), "image", ()) == "1.png"
+    assert registry.of("image").content(Example("cats/1.png", 0, tmp_path, "cat"), ()) == "cats/1.png"
+    assert registry.of("image").content(Example("table.csv", 7, tmp_path, "cat", id="1.png"), ()) == "1.png"
 
 
 def test_a_thumbnail_is_a_small_upright_png(tmp_path):
@@ -40,24 +43,24 @@ def test_a_thumbnail_is_a_small_upright_png(tmp_path):
     exif = Image.Exif()
     exif[0x0112] = 6  # the camera was turned by a quarter
     upright.save(tmp_path / "a.jpg", exif=exif)
-    data = base64.b64decode(display.thumbnail(Example("a.jpg", 0, tmp_path / "a.jpg", "x")))
+    data = base64.b64decode(image_results.thumbnail(Example("a.jpg", 0, tmp_path / "a.jpg", "x")))
     with Image.open(io.BytesIO(data)) as image:
         assert (image.format, image.size) == ("PNG", (32, 64))
 
 
 def test_an_image_that_vanished_has_no_thumbnail(tmp_path):
     example = Example("a.png", 0, tmp_path / "a.png", "x")
-    assert display.thumbnail(example) is None
-    assert display.entry(example, "image", (), label="x") == {"file": "a.png", "row": 0, "content": "a.png", "label": "x"}
+    assert image_results.thumbnail(example) is None
+    assert display.entry(example, registry.of("image"), (), label="x") == {"file": "a.png", "row": 0, "content": "a.png", "label": "x"}
 
 
 def test_a_noisy_thumbnail_is_left_out_if_it_is_too_large(tmp_path, monkeypatch):
     pixels = numpy.random.default_rng(0).integers(0, 255, size=(64, 64, 3), dtype=numpy.uint8)
     (tmp_path / "a.png").write_bytes(png(pixels))
     example = Example("a.png", 0, tmp_path / "a.png", "x")
-    assert display.thumbnail(example) is not None
-    monkeypatch.setattr(display, "IMAGE_LIMIT", 5000)
-    assert display.thumbnail(example) is None
+    assert image_results.thumbnail(example) is not None
+    monkeypatch.setattr(image_results, "THUMBNAIL_BYTES", 5000)
+    assert image_results.thumbnail(example) is None
 
 
 @pytest.mark.parametrize(
@@ -99,7 +102,7 @@ def test_a_delivered_file_must_be_as_listed(tmp_path, change, whole):
 
 def _data(targets: list[str], **more) -> SimpleNamespace:
     examples = [Example("f.csv", i, f"text {i}", t, **more) for i, t in enumerate(targets, 2)]
-    return SimpleNamespace(splits={"train": examples, "test": examples}, kind="text", columns=("text",))
+    return SimpleNamespace(splits={"train": examples, "test": examples}, kind=registry.of("text"), columns=("text",))
 
 
 def test_the_samples_show_different_labels_first():
@@ -144,7 +147,7 @@ def test_whole_rows_are_kept_to_try_a_model_with():
     ]
     test = Predictions(numpy.array([1, 1, 0, 0, 1]), numpy.array([1, 1, 1, 0, 1]), numpy.array([0.9, 0.9, 0.8, 0.51, 0.95]))
     target = Classes(("no", "yes"))
-    found = examples.examples(rows, "text", ["text"], target, test)
+    found = examples.examples(rows, registry.of("text"), ["text"], target, test)
     assert [(e["as"], e["input"]["text"], e["predicted"]) for e in found] == [
         ("right", "fine", "yes"),
         ("wrong", "bad", "yes"),
@@ -152,15 +155,17 @@ def test_whole_rows_are_kept_to_try_a_model_with():
         ("unsure", "good", "yes"),
     ]
     cells = [Example("a.csv", 1, ("1.5", "", "red"), "2.5")]
-    numbers = examples.examples(cells, "table", ["size", "age", "colour"], Number(2.0, 1.0), Predictions(numpy.array([2.5]), numpy.array([2.25])))
+    numbers = examples.examples(
+        cells, registry.of("table"), ["size", "age", "colour"], Number(2.0, 1.0), Predictions(numpy.array([2.5]), numpy.array([2.25]))
+    )
     assert numbers == [{"as": "row", "input": {"size": "1.5", "colour": "red"}, "label": "2.5", "predicted": "2.25"}]
-    assert examples.examples(cells, "graph", [], target, test) is None
+    assert examples.examples(cells, registry.of("graph"), [], target, test) is None
 
 
 def test_small_images_are_kept_as_they_are(tmp_path):
-    for name, content in {"a.png": b"a" * 10, "b.png": b"b" * (examples.IMAGE_LIMIT + 1), "c.jpg": b"c", "d.png": b"d"}.items():
+    for name, content in {"a.png": b"a" * 10, "b.png": b"b" * (image_results.INPUT_BYTES + 1), "c.jpg": b"c", "d.png": b"d"}.items():
         (tmp_path / name).write_bytes(content)
     rows = [Example(name, 0, tmp_path / name, "yes") for name in ("b.png", "a.png", "gone.png", "c.jpg", "d.png")]
     test = Predictions(numpy.array([1, 1, 1, 1, 1]), numpy.array([1, 1, 1, 0, 1]), numpy.array([0.99, 0.9, 0.8, 0.7, 0.6]))
-    found = examples.examples(rows, "image", [], Classes(("no", "yes")), test)
+    found = examples.examples(rows, registry.of("image"), [], Classes(("no", "yes")), test)
     assert [(e["as"], base64.b64decode(e["input"]["image"])) for e in found] == [("right", b"a" * 10), ("wrong", b"c"), ("unsure", b"d")]

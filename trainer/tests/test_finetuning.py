@@ -9,12 +9,14 @@ from conftest import events_of, small_reviews
 from result_checks import check_success, setting
 from test_base_model import install
 
-from trainer import finetuning
 from trainer.config import settings as options, spec as specs
-from trainer.plan import Rows, digest
+from trainer.config.digest import digest
+from trainer.core import registry
+from trainer.core.plan import Rows
+from trainer.models import finetuning
+from trainer.models.catalogue import Base
 from trainer.run import run
 from trainer.run_folder.events import Events
-from trainer.tasks.catalogue import Base
 
 ENCODER = Base("org/x", "text", fresh=False)
 
@@ -38,10 +40,10 @@ def chosen(make_run):
         if begun:
             place = spec.folder / "checkpoints" / "step-000000001"
             place.mkdir(parents=True)
-            (place / "state.json").write_text(json.dumps({"digest": name_of(settings.changed({"epochs": begun}))}))
+            (place / "state.json").write_text(json.dumps({"digest": name_of(settings.with_chosen(epochs=begun))}))
             (place.parent / "index.json").write_text(json.dumps({"best": place.name, "checkpoints": [place.name]}))
-        finetuning.choose_epochs(settings, base, of_tokens(tokens), finetuning.Place(spec.folder, on_gpu), name_of, events)
-        return settings.epochs
+        place = finetuning.Place(spec.folder, on_gpu)
+        return registry.of(base.kind).choose_epochs(settings, base, of_tokens(tokens), place, name_of, events).epochs
 
     return choose
 

@@ -26,6 +26,11 @@ def test_the_studio_checks_settings_by_the_same_options():
     assert (ROOT / "internal/studio/edit/check/options.json").read_text(encoding="utf-8") == printed, "make form"
 
 
+def test_the_types_of_the_settings_are_those_of_the_options():
+    printed = runpy.run_path(str(ROOT / "test" / "setup" / "advanced_form.py"))["types"]()
+    assert (ROOT / "trainer/config/option_values.pyi").read_text(encoding="utf-8") == printed, "make form"
+
+
 def test_the_forms_agree_with_the_options():
     for name, kind in (("extractor_info.json", "train"), ("extractor_info.predict.json", "predict"), ("extractor_info.script.json", "script")):
         for field, drawn in fields(name).items():

@@ -11,11 +11,11 @@ from graph_files import RecordedEvents
 from pyarrow import parquet
 from test_graph_delivery import graph
 
-from trainer.config.spec import Input
+from trainer.core.input import Input
 from trainer.errors import UserError
-from trainer.graph.asking import answering, extended, predict, prepared, questions
-from trainer.graph.delivery import stored
-from trainer.graph.graph import CLASSES, LINKS
+from trainer.kinds.graph.asking import answering, extended, predict, prepared, questions
+from trainer.kinds.graph.delivery import stored
+from trainer.kinds.graph.graph import CLASSES, LINKS
 from trainer.run_folder import files as json_files
 
 RING = [[i, (i + 1) % 10] for i in range(9)] + [[0, 9]]

@@ -7,10 +7,10 @@ import pyarrow
 import pytest
 from graph_files import look, settings, source  # noqa: F401 - two are fixtures
 
-from trainer.config.spec import Input
+from trainer.core.input import Input
 from trainer.errors import UserError
-from trainer.graph.reading import columns, heads
-from trainer.graph.reading.columns import NotReadable
+from trainer.kinds.graph.reading import columns, heads
+from trainer.kinds.graph.reading.columns import NotReadable
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,12 @@ from types import SimpleNamespace
 import numpy
 import pytest
 
-from trainer.graph import negatives, splits
-from trainer.graph.comparison import choice, compare, delivered, fusion
-from trainer.graph.comparison.fusion import MODEL, Fusion
-from trainer.graph.comparison.neighbours import NAMES, Neighbours
-from trainer.graph.graph import Graph
-from trainer.measure.metrics import summary
-from trainer.tasks.target import Links
+from trainer.kinds.graph import links, negatives, splits
+from trainer.kinds.graph.comparison import choice, compare, delivered, fusion
+from trainer.kinds.graph.comparison.fusion import MODEL, Fusion
+from trainer.kinds.graph.comparison.neighbours import NAMES, Neighbours
+from trainer.kinds.graph.graph import Graph
+from trainer.kinds.graph.target import Links
 
 SETTINGS = SimpleNamespace(seed=1, validation_fraction=0.15, test_fraction=0.15)
 
@@ -98,7 +97,7 @@ def test_fusion_is_better_than_its_parts_and_counts_unknown_features_for_nothing
     near, against = measured(graph)
     found = compare.of_links(near, None, against, 0)
     plan = SimpleNamespace(metric="mrr", target=Links(), settings=SimpleNamespace(seed=0, source=lambda name: "form"))
-    scores = {r.name: summary(r.answers["test"], 0)["mrr"] for r in found}
+    scores = {r.name: links.summary(r.answers["test"])["mrr"] for r in found}
     assert scores["heuristics"] > 0.9 * max(scores.values())
     best, _ = choice.best(found, plan)
     assert best.value(plan) == max(r.value(plan) for r in found)
@@ -114,7 +113,7 @@ def test_a_useless_network_does_not_harm_and_a_perfect_one_wins():
     useless = numpy.random.default_rng(0).normal(0, 1, (graph.nodes, 6)).astype(numpy.float32)
     perfect = numpy.concatenate([numpy.eye(5, dtype=numpy.float32)[group], numpy.zeros((graph.nodes, 2), numpy.float32)], axis=1)
     plain, with_noise, with_truth = (
-        {r.name: summary(r.answers["test"], 0)["auc"] for r in compare.of_links(near, table, against, 0)} for table in (None, useless, perfect)
+        {r.name: links.summary(r.answers["test"])["auc"] for r in compare.of_links(near, table, against, 0)} for table in (None, useless, perfect)
     )
     assert with_noise["fusion"] > 0.97 * plain["heuristics"]
     assert with_truth["fusion"] > plain["heuristics"]
@@ -200,7 +199,7 @@ def test_paths_of_three_edges_tell_the_links_of_a_bipartite_graph():
     ],
 )
 def test_the_network_is_delivered_where_it_was_asked_for(model, decoder, said):
-    from trainer.graph import driver
+    from trainer.kinds.graph import driver
 
     found = driver._asked(SimpleNamespace(model=model, decoder=decoder), "sage")
     assert found.startswith(said)

@@ -10,20 +10,22 @@ import pytest
 from safetensors.numpy import save_file
 from test_graph_delivery import answers, graph
 
-from trainer.graph import champion, store as stores
-from trainer.graph.comparison import choice, compare, compare_nodes, neighbours, node_scores, nodes as simple
-from trainer.graph.comparison.compare import FUSION, ComparedModel
-from trainer.graph.comparison.fusion import MODEL, Fusion
-from trainer.graph.comparison.neighbours import Neighbours
-from trainer.graph.comparison.node_scores import LINEAR, PROPAGATION, SPREAD, NodeScores
-from trainer.graph.comparison.nodes import Spread
-from trainer.graph.delivery import stored
-from trainer.graph.graph import CLASSES
+from trainer.kinds.graph import champion, store as stores
+from trainer.kinds.graph.comparison import choice, compare, compare_nodes, neighbours, node_scores, nodes as simple
+from trainer.kinds.graph.comparison.compare import FUSION, ComparedModel
+from trainer.kinds.graph.comparison.fusion import MODEL, Fusion
+from trainer.kinds.graph.comparison.neighbours import Neighbours
+from trainer.kinds.graph.comparison.node_scores import LINEAR, PROPAGATION, SPREAD, NodeScores
+from trainer.kinds.graph.comparison.nodes import Spread
+from trainer.kinds.graph.delivery import stored
+from trainer.kinds.graph.graph import CLASSES
+from trainer.kinds.graph.links import LinkAnswers
+from trainer.kinds.graph.target import Links
 from trainer.launch.outcome import Outcome
 from trainer.measure.linear import Linear
-from trainer.measure.links import LinkAnswers
 from trainer.measure.predictions import Predictions
-from trainer.tasks.target import Classes, Links, Number
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 
 TWO = Classes(("a", "b"))
 NUMBER = Number(10.0, 2.0)
@@ -66,19 +68,19 @@ def test_candidates_stand_in_the_order_of_the_metric_after_the_chosen_one():
 def test_a_candidate_without_a_figure_is_the_last_one():
     empty = ComparedModel("empty", "empty", "estimator", {n: answers([], []) for n in ("validation", "test")})
     found = [empty, of_ranks("slow", 4.0), of_ranks("fast", 2.0)]
-    best, why = choice.best(found, plan("mrr"))
+    best, why = choice.best(found, plan("mrr", Links()))
     assert best.name == "fast" and why == ""
-    listed = compare.entries(found, best, plan("mrr"))
+    listed = compare.entries(found, best, plan("mrr", Links()))
     assert [e["name"] for e in listed] == ["fast", "slow", "empty"] and "test" not in listed[2] and "validation edges" in listed[0]["why"]
-    assert choice.best([empty, empty], plan("mrr"))[0] is empty
+    assert choice.best([empty, empty], plan("mrr", Links()))[0] is empty
 
 
 def test_the_best_score_of_pairs_is_delivered_though_the_combination_is_nearly_as_good():
-    assert choice.best([of_ranks(FUSION, 2.0001), of_ranks("sage", 2.0)], plan("mrr"))[0].name == "sage"
+    assert choice.best([of_ranks(FUSION, 2.0001), of_ranks("sage", 2.0)], plan("mrr", Links()))[0].name == "sage"
 
 
 def test_of_equal_candidates_the_first_is_delivered():
-    assert choice.best([of_ranks("one", 2.0), of_ranks("two", 2.0)], plan("mrr"))[0].name == "one"
+    assert choice.best([of_ranks("one", 2.0), of_ranks("two", 2.0)], plan("mrr", Links()))[0].name == "one"
 
 
 def outcome(found: dict) -> Outcome:
@@ -285,7 +287,7 @@ def compared(tmp_path, monkeypatch):
         described = {"task": "link-prediction", "target": {}, "graph": {**ABOUT, **(about or {})}}
         theirs = Links() if (changes or {}).get("task") != CLASSES else TWO
         monkeypatch.setattr(champion.saved_model, "description", lambda folder: described | (changes or {}))
-        monkeypatch.setattr(champion.targets, "restored", lambda told: theirs)
+        monkeypatch.setattr(champion.registry, "restored", lambda told: theirs)
         g = graph([[0, 1], [1, 2]], 3, x=numpy.ones((3, 2), numpy.float32))
         folder = tmp_path / "champion"
         folder.mkdir()

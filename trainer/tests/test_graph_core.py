@@ -9,9 +9,9 @@ import pytest
 from test_graph_delivery import graph
 
 from trainer.errors import UserError
-from trainer.graph import large_arrays, negatives, prepare, splits
-from trainer.graph.graph import CLASSES, NUMBERS
-from trainer.graph.negatives import Known
+from trainer.kinds.graph import large_arrays, negatives, prepare, splits
+from trainer.kinds.graph.graph import CLASSES, NUMBERS
+from trainer.kinds.graph.negatives import Known
 
 STAR = [[0, i] for i in range(1, 6)]
 

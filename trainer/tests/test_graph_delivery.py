@@ -8,10 +8,10 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from trainer.graph.delivery import chances, figures, likeliest, picture, stored, vectors
-from trainer.graph.graph import CLASSES, Graph
-from trainer.graph.splits import LinkSplits
-from trainer.measure.links import LinkAnswers
+from trainer.kinds.graph.delivery import chances, figures, likeliest, picture, stored, vectors
+from trainer.kinds.graph.graph import CLASSES, Graph
+from trainer.kinds.graph.links import LinkAnswers
+from trainer.kinds.graph.splits import LinkSplits
 from trainer.measure.predictions import of_scores
 
 

@@ -9,9 +9,9 @@ from graph_files import RecordedEvents, settings
 
 from trainer.data.checks import Checks
 from trainer.errors import UserError
-from trainer.graph.graph import CLASSES, LINKS, NUMBERS
-from trainer.graph.reading import assemble, bipartite, columns, edge_names, matching
-from trainer.graph.reading.raw import Nodes, Raw
+from trainer.kinds.graph.graph import CLASSES, LINKS, NUMBERS
+from trainer.kinds.graph.reading import assemble, bipartite, columns, edge_names, matching
+from trainer.kinds.graph.reading.raw import Nodes, Raw
 
 
 def ids(*texts) -> columns.Ids:

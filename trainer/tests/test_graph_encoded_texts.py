@@ -9,11 +9,12 @@ import pytest
 import torch
 from graph_files import RecordedEvents
 
+from trainer.core import registry
 from trainer.errors import UserError
-from trainer.graph import encoded_texts, reading_progress
-from trainer.graph.reading_progress import ReadingProgress
+from trainer.kinds.graph import encoded_texts, reading_progress
+from trainer.kinds.graph.reading_progress import ReadingProgress
+from trainer.models.catalogue import Base
 from trainer.run_folder import lease as leases
-from trainer.tasks.catalogue import Base
 
 
 class Encoder:
@@ -114,7 +115,7 @@ def test_the_reading_is_told_seldom_and_at_its_end(tmp_path, monkeypatch):
     ("installed", "about", "said"),
     [
         ([], {}, "is not installed here"),
-        ([replace(BASE, kind="image")], {}, "is not installed here"),
+        ([replace(BASE, kind=registry.of("image"))], {}, "is not installed here"),
         ([BASE], {"commit": "other"}, "is another version here than in the training"),
         ([BASE], {"bytes": 11}, "is another version here than in the training"),
     ],

@@ -6,7 +6,7 @@ import numpy
 import pytest
 from scipy import sparse
 
-from trainer.graph import features, words
+from trainer.kinds.graph import features, words
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from graph_files import cells, ends, matrix, npz, settings, source  # noqa: F401
 
 from trainer.data.sources import Sources
 from trainer.errors import UserError
-from trainer.graph.reading import arrays, documents, formats, markup, ogb
+from trainer.kinds.graph.reading import arrays, documents, formats, markup, ogb
 
 # JSON.
 

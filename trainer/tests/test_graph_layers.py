@@ -4,9 +4,9 @@ import numpy
 import pytest
 import torch
 
-from trainer.graph import store as stores
-from trainer.graph.sage import EXTRA, Sage, combined
-from trainer.graph.sampler import Sampler, Skipped
+from trainer.kinds.graph import store as stores
+from trainer.kinds.graph.sage import EXTRA, Sage, combined
+from trainer.kinds.graph.sampler import Sampler, Skipped
 from trainer.run_folder import files
 
 STAR = [[0, i] for i in range(1, 6)]

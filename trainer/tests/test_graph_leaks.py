@@ -6,7 +6,7 @@ import numpy
 import pytest
 from test_graph_splits import SETTINGS, graph, of
 
-from trainer.graph import leaks, splits
+from trainer.kinds.graph import leaks, splits
 
 
 def checked(g):

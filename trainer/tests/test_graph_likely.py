@@ -4,8 +4,8 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from trainer.config.spec import Input
-from trainer.graph import likely
+from trainer.core.input import Input
+from trainer.kinds.graph import likely
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from graph_files import cells, csr, ends, matrix, npz, settings, source  # noqa: F401 - one is a fixture
 
 from trainer.errors import UserError
-from trainer.graph.reading import arrays
+from trainer.kinds.graph.reading import arrays
 
 
 @pytest.fixture

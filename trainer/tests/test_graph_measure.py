@@ -4,8 +4,9 @@ import numpy
 import pytest
 
 from trainer.errors import UserError
-from trainer.measure import links, metrics
-from trainer.measure.links import LinkAnswers
+from trainer.kinds.graph import links
+from trainer.kinds.graph.links import LinkAnswers
+from trainer.kinds.graph.target import Links
 
 
 def answers(positive, negative, ranks=None, candidates=1000, sources=None, threshold=None):
@@ -68,12 +69,12 @@ def test_no_threshold_helps_a_model_that_is_wrong_throughout():
 
 def test_every_metric_lies_within_its_interval():
     a = drawn()
-    found = metrics.report(a, 0, 7)
+    found = links.report(a, 7)
     assert set(found) == set(links.METRICS)
     for name, entry in found.items():
         assert entry["low"] <= entry["value"] <= entry["high"], name
         assert entry["n"] == len(a)
-    assert found == metrics.report(a, 0, 7), "the same seed gives the same interval"
+    assert found == links.report(a, 7), "the same seed gives the same interval"
 
 
 def test_edges_of_one_source_count_as_one_draw():
@@ -98,7 +99,7 @@ def test_scores_that_are_no_numbers_are_refused():
 
 
 def test_metric_that_chooses():
-    assert metrics.pick_link_metric("auto")[0] == "mrr"
-    assert metrics.pick_link_metric("auc")[0] == "auc"
+    assert Links().choose_metric("auto", None)[0] == "mrr"
+    assert Links().choose_metric("auc", None)[0] == "auc"
     with pytest.raises(UserError, match="rmse does not fit"):
-        metrics.pick_link_metric("rmse")
+        Links().choose_metric("rmse", None)

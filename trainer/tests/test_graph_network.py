@@ -5,10 +5,10 @@ import pytest
 import torch
 from test_graph_sampler import NODES, edges
 
-from trainer.graph import inference, score, store as stores
-from trainer.graph.inference import Layers
-from trainer.graph.rows import Drawn, Edges, Nodes
-from trainer.graph.sage import EXTRA, Dropout, Sage
+from trainer.kinds.graph import inference, score, store as stores
+from trainer.kinds.graph.inference import Layers
+from trainer.kinds.graph.rows import Drawn, Edges, Nodes
+from trainer.kinds.graph.sage import EXTRA, Dropout, Sage
 from trainer.run_folder import files
 
 CPU = torch.device("cpu")

@@ -5,13 +5,14 @@ from types import SimpleNamespace
 import numpy
 import pytest
 
-from trainer.graph.comparison import choice, compare, compare_nodes, node_scores, nodes as simple
-from trainer.graph.comparison.compare import ComparedModel
-from trainer.graph.comparison.fusion import MODEL, Fusion
-from trainer.graph.comparison.node_scores import NodeScores
+from trainer.kinds.graph.comparison import choice, compare, compare_nodes, node_scores, nodes as simple
+from trainer.kinds.graph.comparison.compare import ComparedModel
+from trainer.kinds.graph.comparison.fusion import MODEL, Fusion
+from trainer.kinds.graph.comparison.node_scores import NodeScores
 from trainer.measure.linear import Linear
 from trainer.measure.metrics import summary
-from trainer.tasks.target import Classes, Number
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 
 SPLITS = ("train", "validation", "test")
 CLASSES = Classes(("a", "b", "c"))

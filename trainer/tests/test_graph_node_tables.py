@@ -12,10 +12,10 @@ from graph_files import RecordedEvents, look, settings, source  # noqa: F401 - t
 
 from trainer.data.checks import Checks
 from trainer.errors import UserError
-from trainer.graph.graph import CLASSES, LINKS, NUMBERS
-from trainer.graph.reading import leaks, matching, node_roles, nodes
-from trainer.graph.reading.node_roles import CATEGORY, LISTS, TEXT, NodeRoles
-from trainer.graph.reading.raw import Nodes
+from trainer.kinds.graph.graph import CLASSES, LINKS, NUMBERS
+from trainer.kinds.graph.reading import leaks, matching, node_roles, nodes
+from trainer.kinds.graph.reading.node_roles import CATEGORY, LISTS, TEXT, NodeRoles
+from trainer.kinds.graph.reading.raw import Nodes
 
 
 def ends(*ids: str) -> tuple[pyarrow.Array, pyarrow.Array]:

@@ -7,7 +7,7 @@ import numpy
 import pytest
 from graph_files import NODES, csr, lines, npz, pairs, read
 
-from trainer.graph import features
+from trainer.kinds.graph import features
 
 PAIRS = pairs()
 EDGES = {"edges.csv": lines(PAIRS, head="source,target")}

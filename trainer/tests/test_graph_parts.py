@@ -11,14 +11,15 @@ from scipy import optimize
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import cosine_similarity
 
+from trainer import memory as machine
 from trainer.errors import UserError
-from trainer.graph import memory, score
-from trainer.graph.comparison import fusion, neighbours
-from trainer.graph.comparison.fusion import Columns, Fusion
-from trainer.graph.delivery import chances, scorers
-from trainer.graph.memory import Needs
-from trainer.graph.reading import shape, times
-from trainer.measure.links import LinkAnswers
+from trainer.kinds.graph import memory, score
+from trainer.kinds.graph.comparison import fusion, neighbours
+from trainer.kinds.graph.comparison.fusion import Columns, Fusion
+from trainer.kinds.graph.delivery import chances, scorers
+from trainer.kinds.graph.links import LinkAnswers
+from trainer.kinds.graph.memory import Needs
+from trainer.kinds.graph.reading import shape, times
 
 
 @pytest.mark.parametrize(
@@ -213,11 +214,11 @@ def test_workers_that_do_not_fit_are_refused(workers, more):
      ("MemAvailable: 999999999 kB", 10**9)],
 )  # fmt: skip
 def test_the_free_memory_is_within_the_limit_of_the_container(content, free, tmp_path, monkeypatch):
-    monkeypatch.setattr(memory, "memory", lambda: 10**9)
-    monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(machine, "memory", lambda: 10**9)
+    monkeypatch.setattr(machine, "_MEMINFO", tmp_path / "meminfo")
     if content is not None:
         (tmp_path / "meminfo").write_text(content)
-    assert memory.available() == free
+    assert machine.available() == free
 
 
 def test_a_column_of_times_that_was_asked_for_must_have_some():

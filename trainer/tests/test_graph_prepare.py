@@ -7,13 +7,14 @@ import pyarrow
 import pytest
 from graph_files import RecordedChecks
 
+from trainer import memory as machine
 from trainer.config import settings as options, spec as specs
+from trainer.core.plan import Rows
 from trainer.data.checks import Checks
 from trainer.errors import UserError
-from trainer.graph import memory, prepare
-from trainer.graph.graph import Graph
+from trainer.kinds.graph import memory, prepare
+from trainer.kinds.graph.graph import Graph
 from trainer.launch.capacity import Machine
-from trainer.plan import Rows
 from trainer.run_folder import lease as leases
 from trainer.run_folder.events import Events
 from trainer.train import batches
@@ -52,7 +53,7 @@ def prepared(make_run):
 def test_the_rows_of_edges_are_paths_and_counts(prepared):
     found = prepared(graph())
     plan = found.plan
-    assert (plan.kind, plan.task, plan.metric) == ("graph", "link-prediction", "mrr")
+    assert (plan.kind.name, plan.task, plan.metric) == ("graph", "link-prediction", "mrr")
     counts = {n: len(rows) for n, rows in plan.splits.items()}
     assert sum(counts.values()) == found.graph.edges
     assert {n: len(edges) for n, edges in found.numbers.items()} == counts
@@ -159,7 +160,7 @@ def test_files_that_do_not_fit_are_a_warning_and_workers_that_do_not_fit_are_ref
 
 
 def test_the_free_memory_of_this_machine_is_known():
-    assert GB // 10 < memory.available() < 10_000 * GB
+    assert GB // 10 < machine.available() < 10_000 * GB
 
 
 @pytest.mark.parametrize(("count", "each"), [(10, 3), (1000, 64), (7, 7), (997, 400)])

@@ -19,11 +19,11 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 from test_graph_delivery import communities
 
-from trainer.config.spec import Input
-from trainer.graph.asking import answering, questions
-from trainer.graph.comparison import choice
-from trainer.graph.delivery import scorers, stored
-from trainer.graph.sage import Sage
+from trainer.core.input import Input
+from trainer.kinds.graph.asking import answering, questions
+from trainer.kinds.graph.comparison import choice
+from trainer.kinds.graph.delivery import scorers, stored
+from trainer.kinds.graph.sage import Sage
 from trainer.run import run
 
 OPTIONS = "hidden: 16"

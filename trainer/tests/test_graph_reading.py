@@ -13,8 +13,8 @@ from graph_files import EDGES, NODES, csr, edges_of, lines, node_link, npz, pair
 from pyarrow import parquet
 
 from trainer.errors import UserError
-from trainer.graph import splits
-from trainer.graph.delivery import figures
+from trainer.kinds.graph import splits
+from trainer.kinds.graph.delivery import figures
 
 PAIRS = pairs()
 WORDS = {i: f"node {i}" for i in range(NODES)}

@@ -3,6 +3,7 @@
 import csv
 import json
 import shutil
+from types import SimpleNamespace
 
 import numpy
 import pyarrow
@@ -12,8 +13,8 @@ from pyarrow import parquet
 from result_checks import check_files
 from test_graph_delivery import communities
 
-from trainer.graph import reading
-from trainer.graph.comparison import choice
+from trainer.kinds.graph import reading
+from trainer.kinds.graph.comparison import choice
 from trainer.run import run
 
 
@@ -22,7 +23,7 @@ def train(make_run, schemas, monkeypatch):
     """train(graph, **parameters) trains on a graph and gives the folder of the run and its result."""
 
     def made(graph, run_name="ft-test", more=None, **parameters):
-        monkeypatch.setattr(reading, "find", lambda *_: "a graph")
+        monkeypatch.setattr(reading, "find", lambda *_: reading.Found(file=SimpleNamespace(name="edges.csv")))
         monkeypatch.setattr(reading, "load", lambda *_: graph, raising=False)
         spec = make_run(
             {"edges.csv": "source,target\na,b\n"},

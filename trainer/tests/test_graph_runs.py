@@ -16,7 +16,7 @@ from result_checks import check_files, error_of, result_of, setting, weights
 from small_graphs import groups
 from test_workers import together  # noqa: F401 - a fixture
 
-from trainer.graph import memory
+from trainer.kinds.graph import prepare
 from trainer.run import run
 from trainer.train import consensus, loop
 
@@ -176,7 +176,7 @@ def test_a_dry_run_says_how_long_it_takes_and_trains_nothing(make_run, schemas):
 )
 def test_a_graph_that_is_refused_leaves_a_sentence_and_nothing_half_done(make_run, schemas, monkeypatch, files, free, code):
     if free is not None:
-        monkeypatch.setattr(memory, "available", lambda: free)
+        monkeypatch.setattr(prepare, "available", lambda: free)
     spec = make_run(files)
     assert run(str(spec), "local") == 2
     schemas["error"].validate(error := error_of(spec.parent))

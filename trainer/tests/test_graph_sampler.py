@@ -5,9 +5,9 @@ import pickle
 import numpy as np
 import pytest
 
-from trainer.graph import store as stores
-from trainer.graph.sampler import Sampler, normalised
-from trainer.graph.store import Store
+from trainer.kinds.graph import store as stores
+from trainer.kinds.graph.sampler import Sampler, normalised
+from trainer.kinds.graph.store import Store
 
 NODES = 60
 

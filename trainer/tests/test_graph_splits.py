@@ -7,8 +7,8 @@ import pyarrow
 import pytest
 
 from trainer.errors import UserError
-from trainer.graph import negatives, splits
-from trainer.graph.graph import CLASSES, NUMBERS, Graph
+from trainer.kinds.graph import negatives, splits
+from trainer.kinds.graph.graph import CLASSES, NUMBERS, Graph
 
 SETTINGS = SimpleNamespace(seed=1, validation_fraction=0.1, test_fraction=0.1)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from trainer.graph import store as stores, structure
+from trainer.kinds.graph import store as stores, structure
 
 
 def two_groups(folder, seed: int = 0):

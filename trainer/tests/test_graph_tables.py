@@ -12,15 +12,16 @@ from pyarrow import parquet
 from safetensors.numpy import load_file, save_file
 from test_graph_delivery import answers, communities, graph
 
-from trainer.graph.delivery import chances, encoders, figures, picture, scorers, stored, tables, vectors
-from trainer.graph.delivery.chances import Chance
-from trainer.graph.delivery.likeliest import Links
-from trainer.graph.graph import CLASSES, NUMBERS
-from trainer.graph.negatives import Negatives
-from trainer.graph.splits import LinkSplits
-from trainer.measure.links import LinkAnswers
+from trainer.kinds.graph.delivery import chances, encoders, figures, picture, scorers, stored, tables, vectors
+from trainer.kinds.graph.delivery.chances import Chance
+from trainer.kinds.graph.delivery.likeliest import Links
+from trainer.kinds.graph.graph import CLASSES, NUMBERS
+from trainer.kinds.graph.links import LinkAnswers
+from trainer.kinds.graph.negatives import Negatives
+from trainer.kinds.graph.splits import LinkSplits
 from trainer.measure.predictions import Predictions
-from trainer.tasks.target import Classes, Number
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 
 FROM_EDGES = {"from_edges": True, "feature_source": "Edges."}
 EVEN = Chance(1.0, 0.0)  # a score of 0 is a probability of one half
@@ -315,7 +316,7 @@ def test_features_of_new_nodes_need_a_description(tmp_path):
 
 
 def test_the_arrays_of_features_are_written_where_there_are_some(tmp_path, monkeypatch):
-    import trainer.graph.features as made
+    import trainer.kinds.graph.features as made
 
     monkeypatch.setattr(made, "encode", lambda described, arrays, *_: arrays)
     encoders.save(tmp_path, {})

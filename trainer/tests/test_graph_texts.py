@@ -13,7 +13,7 @@ from result_checks import check_files, error_of, result_of, weights
 from test_base_model import install
 
 from trainer.errors import UserError
-from trainer.graph import encoded_texts, features, reading_progress
+from trainer.kinds.graph import encoded_texts, features, reading_progress
 from trainer.run import run
 
 GOOD, BAD = "a good and funny film with a great story", "a dull and boring film that is far too long"

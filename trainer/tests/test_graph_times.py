@@ -13,7 +13,7 @@ from test_graph_runs import groups
 from test_graph_splits import of
 
 from trainer.errors import UserError
-from trainer.graph import negatives, splits
+from trainer.kinds.graph import negatives, splits
 from trainer.run import run
 
 PAIRS = pairs()

@@ -7,6 +7,7 @@ import torch
 from conftest import small_reviews
 from result_checks import check_success, weights
 
+from trainer.core import registry
 from trainer.launch import process_group
 from trainer.run import run
 from trainer.train import loop, step
@@ -129,7 +130,7 @@ def test_a_copy_in_a_process_group_gives_the_sum_of_all_parts_once():
 def test_which_trainings_use_a_copy(device, kind, frozen, wanted):
     model = network()
     model[0].requires_grad_(not frozen)
-    assert pays(device, SimpleNamespace(kind=kind), model) is wanted
+    assert pays(device, SimpleNamespace(kind=registry.of(kind)), model) is wanted
 
 
 @pytest.mark.usefixtures("copied")

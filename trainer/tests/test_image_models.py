@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from trainer.core import registry
 from trainer.export import license
+from trainer.models import catalogue, vocabulary
 from trainer.run_folder import files
-from trainer.tasks import catalogue, vocabulary
 
 ROOT = Path(__file__).parents[2]
 IMAGE = ROOT / "deploy" / "images" / "ray"
@@ -35,7 +36,7 @@ def test_the_model_of_the_image_is_what_its_description_says(tmp_path, monkeypat
         assert ((folder / file["path"]).stat().st_size, files.sha256(folder / file["path"])) == (file["size"], file["sha256"]), file["path"]
 
     monkeypatch.setenv(catalogue.IMAGE_MODELS, str(tmp_path / "image"))
-    base = catalogue.choose(tmp_path / "models", "auto", "text")
+    base = catalogue.choose(tmp_path / "models", "auto", registry.of("text"))
     assert (base.name, base.folder, base.fresh, base.preferred) == (NAME, folder, False, True)
     assert license.of(base.folder) == described["license"] == "apache-2.0"
     assert vocabulary.installed(base.folder).get_vocab_size() == 30522

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from trainer.data.formats.table import Table
-from trainer.labels import forms as labels
-from trainer.tokens import forms
+from trainer.kinds.rows import label_sets as labels
+from trainer.kinds.tokens import forms
 
 
 def lines(*sentences: str) -> str:

@@ -11,12 +11,13 @@ from small_datasets import table
 from test_data_load import load  # noqa: F401 - a fixture
 from test_snippets import use  # noqa: F401 - a fixture
 
+from trainer.core import registry
 from trainer.errors import UserError
-from trainer.labels import forms, measure
-from trainer.labels.measure import LabelSets
+from trainer.kinds.rows import label_sets as forms
+from trainer.kinds.text.label_sets import measure
+from trainer.kinds.text.label_sets.measure import LabelSets
+from trainer.kinds.text.label_sets.target import Labels
 from trainer.run import run
-from trainer.tasks import target as targets
-from trainer.tasks.target import Labels
 
 TOPICS = {
     "sports": "goal match team league coach".split(), "politics": "vote minister senate law election".split(),
@@ -61,7 +62,7 @@ def as_lists(rows: int = 240) -> dict[str, str]:
 )
 def test_several_labels_are_found_with_a_reason(load, files, column, why):  # noqa: F811
     found = load(files)
-    assert (found.task, found.kind, found.label_column) == ("multi-label-classification", "text", column)
+    assert (found.task, found.kind.name, found.label_column) == ("multi-label-classification", "text", column)
     assert found.labels == ("health", "politics", "science", "sports")
     assert why in next(d["why"] for d in load.events.decisions if d["what"] == "label_column")
     counts = found.counts()
@@ -131,7 +132,7 @@ def test_the_scores_are_those_of_scikit_learn():
 
 def test_a_target_is_restored():
     target = Labels(("a", "b"), "|")
-    assert targets.restored(targets.described(target)) == target
+    assert registry.restored(target.described()) == target
     assert target.encode(["a | b", "(none)", "", "b|c"]).tolist() == [[1, 1], [0, 0], [-1, -1], [0, 1]]
     assert target.text([1, 1]) == "a | b"
 

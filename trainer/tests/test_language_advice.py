@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import pytest
 from language_models import tokenizer
 
-from trainer.data import Dataset, Example
+from trainer.core.example import Dataset, Example
 from trainer.errors import UserError
-from trainer.language import advice, masks
-from trainer.tasks.catalogue import Base
+from trainer.kinds.language import advice, masks
+from trainer.models.catalogue import Base
 
 BASE = Base("org/x", "language")
 

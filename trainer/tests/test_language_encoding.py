@@ -6,9 +6,9 @@ import numpy
 import pytest
 from language_models import CHATML, NO_SYSTEM, tokenizer
 
-from trainer.data import Dataset, Example
-from trainer.language import encoding, masks
-from trainer.language.forms import Turn
+from trainer.core.example import Dataset, Example
+from trainer.kinds.language import encoding, masks
+from trainer.kinds.rows.conversations import Turn
 
 WORDS = tokenizer()
 END, TEXT_END = WORDS.token_to_id("<|im_end|>"), WORDS.token_to_id("<|endoftext|>")

@@ -11,7 +11,7 @@ from small_datasets import table
 from trainer.data.columns import profiles
 from trainer.data.formats.table import Table
 from trainer.errors import UserError
-from trainer.language import documents, forms
+from trainer.kinds.rows import conversations as forms, documents
 from trainer.run import run
 
 
@@ -167,7 +167,7 @@ def test_a_training_of_days_is_refused_with_the_number(make_run, monkeypatch):
 
 
 def test_a_model_that_does_not_fit_is_refused_with_what_would(make_run, monkeypatch):
-    from trainer.tasks import language
+    from trainer.kinds.language import network as language
 
     monkeypatch.setattr(language, "memory", lambda: 500_000_000)
     spec = make_run({"chats.jsonl": conversations(60)}, epochs=1)

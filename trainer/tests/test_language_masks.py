@@ -4,9 +4,9 @@ import numpy
 import pytest
 from language_models import CHATML, DROPPING, NO_SYSTEM, TAGGED, tokenizer
 
-from trainer.language import masks, sequences
-from trainer.language.forms import Turn
-from trainer.language.masks import EACH, PREFIX, TAGS, Refused, Template
+from trainer.kinds.language import masks, sequences
+from trainer.kinds.language.masks import EACH, PREFIX, TAGS, Refused, Template
+from trainer.kinds.rows.conversations import Turn
 
 SYSTEM, ASK, ANSWER = Turn("system", "Be short."), Turn("user", "What colour is the red lamp?"), Turn("assistant", "red")
 AGAIN, BLUE = Turn("user", "And the blue one?"), Turn("assistant", "blue")

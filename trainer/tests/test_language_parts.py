@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from safetensors import numpy as safetensors
 
-from trainer.data import Example
-from trainer.errors import UserError
-from trainer.language import bpe, documents, footprint, ngram, samples, sequences, simple, streams
-from trainer.language.footprint import Footprint
-from trainer.language.forms import Turn
-from trainer.language.sequences import IGNORED
-from trainer.language.shapes import Shape, restored
-from trainer.language.streams import FilePart, Stream, Windows
+from trainer.core.example import Example
+from trainer.core.plan import IGNORED
+from trainer.errors import UserError, gigabytes
+from trainer.kinds.language import bpe, footprint, ngram, samples, sequences, simple, streams
+from trainer.kinds.language.footprint import Footprint
+from trainer.kinds.language.shapes import Shape, restored
+from trainer.kinds.language.streams import FilePart, Stream, Windows
+from trainer.kinds.rows import documents
+from trainer.kinds.rows.conversations import Turn
 
 
 def piece(ids: list[int], learnt: list[bool]) -> tuple[numpy.ndarray, numpy.ndarray]:
@@ -221,7 +222,7 @@ def test_a_model_that_does_not_fit_is_refused(needs, method, sentence):
     ("size", "text"), [(0, "0.0 GB"), (640_000_000, "0.6 GB"), (9_940_000_000, "9.9 GB"), (10_000_000_000, "10 GB"), (113.4e9, "113 GB")]
 )
 def test_bytes_as_text(size, text):
-    assert footprint.spelled(size) == text
+    assert gigabytes(size) == text
 
 
 @pytest.mark.parametrize(("number", "text"), [(1, "1 million"), (135_400_000, "135 million"), (999_000_000, "999 million"), (10**9, "1.0 billion")])

@@ -8,10 +8,11 @@ from conftest import events_of, small_reviews
 
 from trainer import launch
 from trainer.config import settings, spec as specs
+from trainer.core import registry
 from trainer.errors import UserError
 from trainer.launch import capacity, preflight, ray_launcher, worker_log
+from trainer.models.catalogue import Base
 from trainer.run_folder.events import Events
-from trainer.tasks.catalogue import Base
 
 FRESH = Base("bert-tiny", "text")
 
@@ -26,7 +27,7 @@ def created(make_run, monkeypatch):
     def of(files: dict, base: Base = FRESH, **parameters) -> tuple[int, int]:
         spec = specs.load(make_run(files, **parameters))
         events = Events(spec.folder / "events.jsonl", 1)
-        launch.create("ray", settings.resolve(spec, events), base, spec, events)
+        launch.create("ray", settings.resolve(spec, events), base, registry.of(base.kind), spec, events)
         return asked[-1]
 
     return of
@@ -49,6 +50,7 @@ def test_long_trainings_get_more_workers_by_themselves(created):
     large = {"a.csv": b"x" * 3_000_000}
     assert created(large, Base("org/base", "text", size=400_000_000, fresh=False), epochs=10)[0] > 1
     assert created(large, Base("org/base", "image", size=400_000_000, fresh=False), epochs=10)[0] == 1
+    assert created(large, Base("mlp", "table"), epochs=200)[0] == 1
 
 
 def test_large_models_get_more_threads_and_as_many_as_asked(created):
@@ -94,7 +96,7 @@ def test_a_dry_run_does_not_wait_for_a_gpu_as_a_training_does(make_run, monkeypa
     monkeypatch.setattr(ray_launcher, "connection", SimpleNamespace(open=lambda: None))
     spec = specs.load(make_run({"a.csv": small_reviews(60)}, model="bert-tiny", use_gpu="yes", dry_run=dry_run))
     events = Events(spec.folder / "events.jsonl", 1)
-    launcher = launch.create("ray", settings.resolve(spec, events), FRESH, spec, events)
+    launcher, _ = launch.create("ray", settings.resolve(spec, events), FRESH, registry.of("text"), spec, events)
     assert (launcher.request.gpu, launcher.request.max_minutes) == (True, minutes)
     warned = next(e["text"] for e in events_of(spec.folder) if e.get("code") == "waiting_for_gpu")
     assert "no GPUs now, but 1 is needed" in warned

@@ -7,11 +7,15 @@ import pytest
 import torch
 from conftest import events_of
 
+from trainer.core import registry
+from trainer.core.plan import Rows
 from trainer.errors import UserError
-from trainer.plan import Rows
+from trainer.kinds.tokens.target import NO_WORD, WordPlaces
+from trainer.measure.metric import CLASSIFICATION
+from trainer.models.catalogue import Base
 from trainer.run_folder.events import Events
-from trainer.tasks.catalogue import Base
-from trainer.tasks.target import NO_WORD, Classes, Number
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 from trainer.train import checkpoint, evaluate, frozen, loop
 from trainer.train.objective import Objective
 from trainer.train.position import Position
@@ -62,7 +66,7 @@ def table(count: int, owner=None, columns: int = 2) -> Rows:
 
 def stepper(model: Network, accumulation: int = 1, target=NUMBER) -> Stepper:
     settings = SimpleNamespace(gradient_accumulation=accumulation, mixed_precision="fp32", compile="no", seed=1)
-    plan = SimpleNamespace(settings=settings, kind="table", base=Base("mlp", "table"))
+    plan = SimpleNamespace(settings=settings, kind=registry.of("table"), base=Base("mlp", "table"))
     return Stepper(CONTEXT, plan, model, Objective(target))
 
 
@@ -140,7 +144,7 @@ def test_outputs_are_in_the_order_of_the_rows_with_the_mean_over_pieces(world, m
     monkeypatch.setattr(torch.distributed, "all_reduce", lambda tensor: None)
     owner = numpy.array([0, 0, 1, 2, 2, 2])
     data, model, done = table(6, owner), Network(), []
-    parts = [evaluate.outputs(model, data, Objective(NUMBER), CPU, rank, world, folded=True, on_progress=done.append) for rank in range(world)]
+    parts = [evaluate.outputs(model, data, NUMBER, CPU, rank, world, folded=True, on_progress=done.append) for rank in range(world)]
     every = model(torch.from_numpy(data.features.values)).logits[:, 0].detach().numpy()
     wanted = [every[:2].mean(), every[2], every[3:].mean()]
     assert sum(parts) == pytest.approx(numpy.array(wanted), rel=1e-5)
@@ -149,11 +153,11 @@ def test_outputs_are_in_the_order_of_the_rows_with_the_mean_over_pieces(world, m
 
 
 def test_outputs_of_classes_are_probabilities_and_of_no_rows_there_are_none():
-    objective, model = Objective(Classes(("a", "b", "c"))), Network(outputs=3)
-    found = evaluate.outputs(model, table(5), objective, CPU)
+    classes, model = Classes(("a", "b", "c")), Network(outputs=3)
+    found = evaluate.outputs(model, table(5), classes, CPU)
     assert found.shape == (5, 3) and found.sum(axis=1) == pytest.approx(1)
-    assert evaluate.outputs(model, table(0), objective, CPU).shape == (0, 3)
-    assert evaluate.outputs(model, table(0), Objective(NUMBER), CPU).shape == (0,)
+    assert evaluate.outputs(model, table(0), classes, CPU).shape == (0, 3)
+    assert evaluate.outputs(model, table(0), NUMBER, CPU).shape == (0,)
 
 
 def test_a_model_with_other_outputs_than_described_is_refused():
@@ -164,7 +168,7 @@ def test_a_model_with_other_outputs_than_described_is_refused():
 
 
 def test_words_are_counted_over_all_rows_and_found_in_wider_and_narrower_outputs():
-    places = evaluate.WordPlaces(numpy.array([[NO_WORD, 0, -1, NO_WORD], [1, NO_WORD, NO_WORD, NO_WORD], [NO_WORD] * 4]))
+    places = WordPlaces(numpy.array([[NO_WORD, 0, -1, NO_WORD], [1, NO_WORD, NO_WORD, NO_WORD], [NO_WORD] * 4]))
     assert places.count == 3
     assert places.of(numpy.array([1, 0])).tolist() == [2, 0, 1]
     for width in (3, 4, 6):
@@ -188,7 +192,9 @@ TRIED = [
 
 def plan(kind: str, fresh: bool = False, freeze_encoder: bool = False, source: str = "chosen", target=None, epochs: int = 4) -> SimpleNamespace:
     settings = SimpleNamespace(freeze_encoder=freeze_encoder, source=lambda name: source, epochs=epochs, seed=1)
-    return SimpleNamespace(kind=kind, base=Base("org/base", kind, fresh=fresh), settings=settings, target=target or Classes(("a", "b")))
+    task = f"{kind}-{'classification' if target is None else 'regression'}"
+    found = registry.of(kind)
+    return SimpleNamespace(kind=found, task=task, base=Base("org/base", kind, fresh=fresh), settings=settings, target=target or Classes(("a", "b")))
 
 
 @pytest.mark.parametrize(("kind", "cut", "more", "tried"), TRIED)
@@ -243,7 +249,8 @@ def training(metric: str = "accuracy", **more) -> loop.Training:
     """A training that is not set up, for its decisions."""
     made = loop.Training.__new__(loop.Training)
     made.at, made.per_epoch, made.steps, made.end, made.rate, made.stops = Position(), 10, 40, 40, 0.001, [5, 10]
-    made.plan, made.settings = SimpleNamespace(metric=metric), SimpleNamespace(early_stopping_patience=2)
+    target = Classes(("a", "b")) if metric in CLASSIFICATION else NUMBER
+    made.plan, made.settings = SimpleNamespace(metric=metric, target=target), SimpleNamespace(early_stopping_patience=2)
     vars(made).update(more)
     return made
 

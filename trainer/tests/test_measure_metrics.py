@@ -6,7 +6,7 @@ import scipy.stats
 from sklearn import metrics as oracle
 
 from trainer.errors import UserError
-from trainer.measure import intervals, metrics, predictions
+from trainer.measure import intervals, metric, metrics, predictions
 from trainer.measure.predictions import Predictions
 
 
@@ -211,7 +211,7 @@ def test_a_metric_that_does_not_fit_is_refused(asked, labels, part):
 
 
 def test_every_metric_says_which_way_is_better():
-    assert {name for name in (*metrics.CLASSIFICATION, *metrics.REGRESSION) if not metrics.higher_is_better(name)} == {"loss", "rmse", "mae"}
+    assert {m.name for m in (*metric.CLASSIFICATION.values(), *metric.REGRESSION.values()) if not m.higher_is_better} == {"loss", "rmse", "mae"}
 
 
 def test_drawing_cells_is_drawing_rows():

@@ -2,15 +2,12 @@
 
 import subprocess
 import sys
-import typing
 
 import numpy
 import pytest
 from conftest import ROOT
 from hypothesis import given, settings, strategies as st
 
-from trainer.config.options import options
-from trainer.config.setting_types import SettingTypes
 from trainer.measure import metrics, predictions, rank_statistics, values
 from trainer.measure.predictions import Predictions
 
@@ -70,12 +67,8 @@ def test_ten_thousand_classes_need_no_table():
 
 
 def test_the_start_of_the_driver_and_of_a_worker_does_not_import_scikit_learn():
-    code = "import sys, trainer.run, trainer.baseline, trainer.prepare, trainer.export.training_results, trainer.train.loop, trainer.launch.work\n"
+    modules = "run training.baseline training.prepare export.training_results train.loop launch.work"
+    code = f"import sys, {', '.join(f'trainer.{m}' for m in modules.split())}\n"
     code += "print([m for m in ('sklearn', 'scipy.stats', 'scipy.sparse') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-
-
-def test_the_types_of_the_settings_are_those_of_the_options():
-    table = {**options("predict"), **options("script"), **options("train")}
-    assert typing.get_type_hints(SettingTypes) == {name: type(option.default) for name, option in table.items()}

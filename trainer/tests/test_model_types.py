@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from trainer.tasks import model_types
+from trainer.models import model_types
 
 ROOT = Path(__file__).parents[2]
 CASES = json.loads((Path(__file__).parent / "model_kinds.json").read_text(encoding="utf-8"))

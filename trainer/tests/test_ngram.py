@@ -6,7 +6,7 @@ from collections import Counter
 import numpy
 import pytest
 
-from trainer.language import ngram, simple
+from trainer.kinds.language import ngram, simple
 
 
 def by_the_formula(train: list[int], stream: list[int], vocabulary: int, order: int) -> list[float]:

@@ -7,8 +7,9 @@ from conftest import DEFAULTS
 from hypothesis import given, settings, strategies as st
 
 from trainer.config import settings as resolving, spec as specs
-from trainer.config.kinds import KINDS, SHAPES, TASKS, of_task
-from trainer.config.options import Option, options, table
+from trainer.config.option import Option
+from trainer.config.options import options, table
+from trainer.core import registry
 from trainer.errors import UserError, one_line
 from trainer.run_folder.events import Events
 
@@ -169,9 +170,12 @@ def test_the_table_for_the_documentation_names_every_option_once():
 
 
 def test_every_task_belongs_to_one_kind_of_data_and_every_kind_has_a_shape():
-    assert [of_task(task) for task in TASKS] == ["text", "text", "text", "image", "table", "table", "language", "tokens", "graph", "graph", "graph"]
-    assert (of_task("auto"), of_task("text-translation")) == ("", "")
-    assert {name: kind.shape for name, kind in KINDS.items()} == SHAPES
+    kinds = [registry.of_task(task).name for task in registry.tasks()]
+    assert kinds == ["text", "text", "text", "image", "table", "table", "language", "tokens", "graph", "graph", "graph"]
+    assert registry.of_task("auto") is None and registry.of_task("text-translation") is None
+    shapes = {"text": "bert-tiny", "image": "small-cnn", "table": "mlp", "language": "gpt-small", "tokens": "bert-tiny", "graph": "sage"}
+    assert {name: kind.shape for name, kind in registry.kinds().items()} == shapes
+    assert registry.built_in() == set(shapes.values())
 
 
 def test_one_line_is_cut_at_its_limit():

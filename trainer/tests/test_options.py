@@ -131,7 +131,7 @@ def test_accumulated_gradients_equal_those_of_the_large_batch(train):
     from safetensors.numpy import load_file
 
     # Dropout draws again for each part of a batch, so that only the weights of a model without it can be the same.
-    from trainer.tasks import perceptron
+    from trainer.kinds.table import network as perceptron
 
     before, perceptron.DROPOUT = perceptron.DROPOUT, 0.0
     try:

@@ -5,8 +5,9 @@ from types import SimpleNamespace
 import numpy
 from hypothesis import given, settings, strategies as st
 
-from trainer.plan import Rows, digest
-from trainer.tasks.catalogue import Base
+from trainer.config.digest import digest
+from trainer.core.plan import Rows
+from trainer.models.catalogue import Base
 
 QUICK = settings(max_examples=60, deadline=None, derandomize=True)
 FRESH = Base("bert-tiny", "text")

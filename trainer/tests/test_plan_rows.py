@@ -4,7 +4,7 @@ import numpy
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from trainer.plan import Rows
+from trainer.core.plan import Rows
 
 
 class Numbers:

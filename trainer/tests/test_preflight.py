@@ -10,12 +10,13 @@ import torch
 from conftest import events_of
 from safetensors.numpy import save_file
 
-from trainer import launch, saved_model
+from trainer import launch
+from trainer.core.plan import Rows
 from trainer.errors import UserError
 from trainer.launch import connection, preflight, ray_launcher, work
-from trainer.plan import Rows
+from trainer.models import saved_model
+from trainer.models.catalogue import Base
 from trainer.run_folder.events import Events
-from trainer.tasks.catalogue import Base
 
 
 @pytest.fixture
@@ -132,8 +133,6 @@ def test_a_ray_job_keeps_its_own_environment_for_scripts_and_a_driver_outside_pa
         (1_999_999, 200, Base("org/x", "text", size=400_000_000), 1),
         (2_000_000, 200, Base("org/x", "text", size=400_000_000), 8),
         (3_000_000, 1, Base("org/x", "text", size=40_000_000), 4),
-        (10**9, 200, Base("org/x", "image", size=400_000_000), 1),
-        (10**9, 200, Base("mlp", "table"), 1),
     ],
 )
 def test_there_is_a_worker_for_every_ten_minutes_up_to_the_limit(size, epochs, base, workers):

@@ -8,11 +8,12 @@ from conftest import events_of, small_reviews
 
 from trainer import launch
 from trainer.config import settings, spec as specs
+from trainer.core import registry
 from trainer.launch import ray_actor, ray_launcher
 from trainer.launch.capacity import MAX_LOST_WORKERS, Machine, WorkerRequest, fullest
+from trainer.models.catalogue import Base
 from trainer.run_folder.events import Events
 from trainer.run_folder.lease import Lease
-from trainer.tasks.catalogue import Base
 
 SMALL = {"CPU": 2.0}
 LARGE = {"CPU": 16.0, "GPU": 2.0}
@@ -29,7 +30,7 @@ def request_workers(make_run, monkeypatch):
         spec = specs.load(make_run({"a.csv": small_reviews(1000)}, kind=kind, **parameters))
         events = Events(spec.folder / "events.jsonl", 1)
         base = Base("org/base", "text", size=90_000_000, fresh=False)
-        launcher = launch.create("ray", settings.resolve(spec, events), base, spec, events)
+        launcher, _ = launch.create("ray", settings.resolve(spec, events), base, registry.of(base.kind), spec, events)
         return launcher, events_of(spec.folder)
 
     return on

@@ -13,15 +13,19 @@ from conftest import events_of
 
 from trainer import export
 from trainer.config import settings as options, spec as specs
-from trainer.data import Example
+from trainer.core import registry
+from trainer.core.example import Example
 from trainer.errors import UserError
-from trainer.export import prediction_results, results, training_results
-from trainer.export.prediction_results import Answered
+from trainer.export import Answered, prediction_results, results, training_results
+from trainer.kinds.graph.target import Links
+from trainer.kinds.language.target import Tokens
 from trainer.measure.predictions import Predictions
 from trainer.run_folder import lease as leases
 from trainer.run_folder.events import Events
-from trainer.tasks.target import Classes, Links, Number, Tokens
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 
+TEXT = registry.of("text")
 YES_NO = Classes(("no", "yes"))
 COLOURS = Classes(("blue", "green", "red"))
 CHANCES = numpy.array([[0.1, 0.2, 0.7], [0.4, 0.35, 0.25], [0.0, 1.0, 0.0]], numpy.float32)
@@ -32,9 +36,9 @@ def rows(*targets: str, row: int = 2, **more) -> list[Example]:
 
 
 def answered(target=COLOURS, outputs=CHANCES, targets=("red", "", "blue"), **more) -> Answered:
-    wanted = target.encode(list(targets))
+    truth = target.encode(list(targets))
     known = numpy.array([t != "" for t in targets])
-    return Answered(rows(*targets, **more), outputs, wanted, known, target)
+    return Answered(TEXT, rows(*targets, **more), outputs, truth, known, target)
 
 
 def asked(top_k: int = 1, min_confidence: float = 0.0, **more) -> SimpleNamespace:
@@ -42,7 +46,11 @@ def asked(top_k: int = 1, min_confidence: float = 0.0, **more) -> SimpleNamespac
 
 
 def lines(settings, found: Answered) -> list[dict]:
-    return list(csv.DictReader(io.StringIO(prediction_results._table(settings, found, "text", ["text"]))))
+    return list(csv.DictReader(io.StringIO(prediction_results._table(settings, found, ["text"]))))
+
+
+def summary_of(found: Answered, **more) -> dict:
+    return found.target.overview(found.outputs, asked(**more))
 
 
 def test_a_prediction_has_a_line_for_each_row_with_its_confidence():
@@ -67,7 +75,7 @@ def test_a_prediction_lists_the_next_likely_classes_as_far_as_there_are_some(top
 def test_answers_below_the_confidence_that_is_asked_for_are_unsure(least, unsure):
     found = lines(asked(min_confidence=least), answered(outputs=CHANCES.astype(numpy.float64)))
     assert [r.get("unsure") for r in found] == (unsure or [None] * 3)
-    summary = prediction_results._summary(asked(min_confidence=least), answered(outputs=CHANCES.astype(numpy.float64)))
+    summary = summary_of(answered(outputs=CHANCES.astype(numpy.float64)), min_confidence=least)
     assert (summary["unsure"], summary["min_confidence"]) == ((unsure or []).count("yes"), least)
 
 
@@ -82,15 +90,15 @@ def test_a_prediction_of_numbers_has_no_confidence_and_no_choices():
     found = answered(Number(0.0, 1.0), numpy.array([1.5, -2e7]), ("1", "2"))
     assert [r["predicted"] for r in lines(asked(3, 0.9), found)] == ["1.5", "-2e+07"]
     assert list(lines(asked(3, 0.9), found)[0]) == ["file", "row", "content", "label", "predicted"]
-    summary = prediction_results._summary(asked(), found)
+    summary = summary_of(found)
     assert list(summary) == ["values"] and sum(summary["values"]["counts"]) == 2
 
 
 def test_the_counts_of_a_prediction_name_every_class_in_its_order():
-    summary = prediction_results._summary(asked(), answered())
+    summary = summary_of(answered())
     assert list(summary["counts"].items()) == [("blue", 1), ("green", 1), ("red", 1)]
     none = answered(outputs=CHANCES[:0], targets=())
-    assert list(prediction_results._summary(asked(), none)["counts"].values()) == [0, 0, 0]
+    assert list(summary_of(none)["counts"].values()) == [0, 0, 0]
     assert lines(asked(), none) == []
 
 
@@ -109,15 +117,15 @@ def test_only_rows_with_a_known_label_are_scored():
 
 def test_written_answers_are_right_whatever_their_spaces_are():
     texts = numpy.array(["a  b", "c", "d"], dtype=object)
-    found = Answered(rows("a b", " c ", "e"), texts, numpy.zeros((3, 2)), numpy.array([True, True, True]), Tokens())
+    found = Answered(registry.of("language"), rows("a b", " c ", "e"), texts, numpy.zeros((3, 2)), numpy.array([True, True, True]), Tokens())
     scores = prediction_results._scores(asked(), MODEL, found, "answer")["scores"]
     assert scores["exact_match"]["value"] == pytest.approx(2 / 3)
-    assert prediction_results._summary(asked(), found)["values"]["unit"] == "words"
+    assert summary_of(found)["values"]["unit"] == "words"
 
 
 def test_the_samples_of_a_prediction_are_its_first_rows_with_their_labels():
     many = answered(outputs=numpy.tile(CHANCES, (10, 1)), targets=("red", "", "blue") * 10)
-    found = prediction_results._samples(many, "text", ["text"])
+    found = prediction_results._samples(many, ["text"])
     assert len(found) == prediction_results.SAMPLES
     assert found[0] == {"file": "t.csv", "row": 2, "content": "text 0", "predicted": "red", "confidence": 0.7, "label": "red"}
     assert "label" not in found[1]
@@ -144,7 +152,12 @@ def test_a_prediction_publishes_its_table_and_a_result_that_fits_the_schema(star
     spec, events = start({"a.txt": "x", "b.txt": "y"}, kind="predict", more=MORE, min_confidence=0.5)
     settings = options.resolve(spec, events)
     found = Answered(
-        [Example("a.txt", row, "x", ""), Example("c.txt", row, "z", "")], CHANCES[:2], numpy.array([-1, -1]), numpy.array([False, False]), COLOURS
+        TEXT,
+        [Example("a.txt", row, "x", ""), Example("c.txt", row, "z", "")],
+        CHANCES[:2],
+        numpy.array([-1, -1]),
+        numpy.array([False, False]),
+        COLOURS,
     )
     export.prediction(spec, settings, MODEL, found, ["a.txt", "b.txt"], ["text"], 1, "", VERSIONS, events, 0.0)
     result = json.loads((spec.folder / "result.json").read_text())
@@ -221,7 +234,8 @@ def data(targets: list[str], kind: str = "text", **more) -> SimpleNamespace:
     labels = tuple(sorted(set(targets)))
     return SimpleNamespace(
         **{
-            "splits": {"train": found, "validation": [], "test": found}, "kind": kind, "columns": ("text",), "files": ["t.csv"], "labels": labels,
+            "splits": {"train": found, "validation": [], "test": found}, "kind": registry.of(kind), "columns": ("text",),
+            "files": ["t.csv"], "labels": labels,
             "label_column": "label", "split_sha256": "0" * 64, "dropped": [("empty", 2)],
             "counts": lambda: {label: targets.count(label) for label in labels}, **more,
         }
@@ -269,26 +283,26 @@ def predictions(truth: list[int], chances: list[list[float]]) -> Predictions:
 
 def test_the_details_of_two_classes_have_curves_and_those_of_three_have_not():
     two = predictions([1, 0, 1], [[0.2, 0.8], [0.4, 0.6], [0.9, 0.1]])
-    found = training_results.test_details(data(["yes", "no", "yes"]), YES_NO, two, 2, SIMPLE)
+    found = training_results.test_details(data(["yes", "no", "yes"]), YES_NO, two, SIMPLE)
     assert found["binary"]["positive"] == "yes" and found["confusion"] == [[0, 1], [1, 1]]
     assert [e["row"] for e in found["mistakes"]] == [4, 3]  # the most confident first
     assert [e["row"] for e in found["unsure"]] == [3, 2, 4]
     assert found["mistakes"][0] == {"file": "t.csv", "row": 4, "content": "text 2", "label": "yes", "predicted": "no", "confidence": 0.9}
     three = predictions([2, 0, 1], CHANCES.tolist())
-    assert training_results.test_details(data(["red", "blue", "green"]), COLOURS, three, 3, SIMPLE)["binary"] is None
+    assert training_results.test_details(data(["red", "blue", "green"]), COLOURS, three, SIMPLE)["binary"] is None
 
 
 def test_a_label_is_doubted_where_both_models_say_another_one():
     test = predictions([1, 1, 0], [[0.9, 0.1], [0.7, 0.3], [0.9, 0.1]])
     other = SimpleNamespace(predictions=predictions([1, 1, 0], [[0.6, 0.4], [0.6, 0.4], [0.6, 0.4]]))
-    found = training_results.test_details(data(["yes", "yes", "no"]), YES_NO, test, 2, other)["mistakes"]
+    found = training_results.test_details(data(["yes", "yes", "no"]), YES_NO, test, other)["mistakes"]
     assert [(e["row"], e.get("label_doubted", False)) for e in found] == [(2, True), (3, False)]
-    assert not any("label_doubted" in e for e in training_results.test_details(data(["yes", "yes", "no"]), YES_NO, test, 2, SIMPLE)["mistakes"])
+    assert not any("label_doubted" in e for e in training_results.test_details(data(["yes", "yes", "no"]), YES_NO, test, SIMPLE)["mistakes"])
 
 
 def test_the_details_of_numbers_have_the_largest_errors_first_and_no_confidence():
     test = Predictions(numpy.array([1.0, 2.0, 3.0]), numpy.array([1.5, 2.0, 0.0]))
-    found = training_results.test_details(data(["1", "2", "3"], labels=()), Number(2.0, 1.0), test, 0, SIMPLE)
+    found = training_results.test_details(data(["1", "2", "3"], labels=()), Number(2.0, 1.0), test, SIMPLE)
     assert [(e["row"], e["label"], e["predicted"]) for e in found["mistakes"]] == [(4, "3", "0"), (2, "1", "1.5")]
     assert found["unsure"] is None and "confusion" not in found
     assert found["regression"]["points"] == [[1, 1.5], [2, 2], [3, 0]]
@@ -296,7 +310,7 @@ def test_the_details_of_numbers_have_the_largest_errors_first_and_no_confidence(
 
 def test_there_are_no_details_without_test_rows():
     empty = Predictions(numpy.zeros(0, int), numpy.zeros(0, int), numpy.zeros(0), numpy.zeros(0), numpy.zeros((0, 2)))
-    assert training_results.test_details(data([]), YES_NO, empty, 2, SIMPLE) == {}
+    assert training_results.test_details(data([]), YES_NO, empty, SIMPLE) == {}
 
 
 @pytest.mark.parametrize(

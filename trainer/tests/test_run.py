@@ -2,7 +2,6 @@
 
 import csv
 import json
-from types import SimpleNamespace
 
 import pytest
 from conftest import TRAINER, events_of, small_reviews
@@ -11,6 +10,7 @@ from small_datasets import flowers, table
 
 from trainer.export.display import escape_formula
 from trainer.run import run
+from trainer.targets.classes import Classes
 
 pytestmark = pytest.mark.usefixtures("networks_only")
 
@@ -69,16 +69,13 @@ def test_the_time_limit_stops_cleanly_and_keeps_the_best(make_run, schemas, monk
 
 
 def test_training_stops_early_when_nothing_improves(make_run, schemas, monkeypatch):
-    from trainer.train import loop
-
-    real, calls = loop.metrics.summary, []
+    real, calls = Classes.summary, []
 
     def worse_every_time(*args):
         calls.append(1)
         return {**real(*args), "loss": float(len(calls))}
 
-    # The baselines, in another thread, measure by the same function: only the loop's own view of it is replaced.
-    monkeypatch.setattr(loop, "metrics", SimpleNamespace(summary=worse_every_time, higher_is_better=loop.metrics.higher_is_better))
+    monkeypatch.setattr(Classes, "summary", worse_every_time)
     spec = make_run({"all.csv": small_reviews()}, epochs=10, more_options="metric: loss")
     assert run(str(spec), "local") == 0
     result = check_success(spec.parent, schemas)

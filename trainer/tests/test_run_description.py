@@ -10,12 +10,13 @@ from types import SimpleNamespace
 import pytest
 
 from trainer.config import spec as specs
-from trainer.config.spec import Input, Script, Version
+from trainer.config.jail import Limits
+from trainer.config.spec import Script, Version
+from trainer.core.input import Input
+from trainer.environment import ENVIRONMENT
 from trainer.errors import UserError
 from trainer.launch import connection, local, work, worker, worker_process
-from trainer.launch.work import ENVIRONMENT
 from trainer.run_folder import stop
-from trainer.script.jail import Limits
 from trainer.warm import client, wire
 
 PLAIN = {

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from trainer.config.jail import GIB, MIB, Jail, Limits
 from trainer.errors import UserError
-from trainer.script.jail import GIB, MIB, Jail, Limits
 from trainer.script.sandbox import bwrap, cgroup, gvisor, none, supervise, watch
 from trainer.script.sandbox.supervise import Launch, Supervised
 

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from trainer.config.jail import HOME, INPUTS, MODELS, RUN, Jail, Limits
 from trainer.errors import UserError
-from trainer.script.jail import HOME, INPUTS, MODELS, RUN, Jail, Limits
 from trainer.script.sandbox import bwrap, gvisor, machine, none, probe
 
 

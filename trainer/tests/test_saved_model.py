@@ -7,9 +7,12 @@ import numpy
 import pytest
 from safetensors.numpy import save_file
 
-from trainer import saved_model
 from trainer.data.columns.values import Style
+from trainer.models import saved_model
 from trainer.run_folder import files
+from trainer.targets import target as targets
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 
 DESCRIBED = {
     "schema": 1, "kind": "text", "task": "text-classification", "base": "bert-tiny", "target": {}, "encoder": {}, "columns": ["text"], "types": {},
@@ -148,7 +151,8 @@ def test_the_configuration_of_an_adapter_counts_where_there_is_no_other(folder, 
     ],
 )  # fmt: skip
 def test_outputs_have_the_form_of_the_target(outputs, classes, fits):
-    assert saved_model.fits(outputs, classes) is fits
+    target = Classes(tuple("abc"[:classes])) if classes else Number(0.0, 1.0)
+    assert targets.fits(target, outputs) is fits
 
 
 @pytest.mark.parametrize(

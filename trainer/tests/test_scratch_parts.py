@@ -9,8 +9,8 @@ import pytest
 import torch
 from hypothesis import given, settings, strategies as st
 
-from trainer.language import bpe, shapes
-from trainer.language.shapes import Shape
+from trainer.kinds.language import bpe, shapes
+from trainer.kinds.language.shapes import Shape
 
 TEXT = "The sea was grey and the ship was slow.\nNobody said a word until the bell rang twice.\n" * 40
 
@@ -41,7 +41,7 @@ def test_long_documents_are_encoded_in_parts(learned, monkeypatch):
 
 
 def test_another_process_learns_the_same_vocabulary(learned):
-    program = f"from trainer.language import bpe; print(bpe.learn([{TEXT!r}]).to_str())"
+    program = f"from trainer.kinds.language import bpe; print(bpe.learn([{TEXT!r}]).to_str())"
     out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert json.loads(out) == json.loads(learned.to_str())
 

@@ -7,15 +7,14 @@ import ray
 from conftest import events_of
 
 from trainer.errors import Paused, UserError
-from trainer.launch import script as machines
 from trainer.launch.capacity import MAX_LOST_WORKERS, NOTICE_SECONDS
-from trainer.launch.script import OTHERS_SECONDS, PAUSED, OnRay
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
 from trainer.run_folder.lease import Lease
-from trainer.script import runner, starts
+from trainer.script import remote as machines, runner, starts
 from trainer.script.command import Nodes
 from trainer.script.process import Finished
+from trainer.script.remote import OTHERS_SECONDS, PAUSED, OnRay
 from trainer.script.runner import Outcome, Task
 from trainer.script.sandbox import Ended
 

@@ -6,11 +6,16 @@ import math
 import numpy
 import pytest
 
-from trainer.measure.likelihoods import Likelihoods
+from trainer.kinds.language.likelihoods import Likelihoods
+from trainer.kinds.language.target import Tokens
 from trainer.measure.predictions import Predictions
 from trainer.search import choice, schedule
 from trainer.search.choice import Comparison
 from trainer.search.schedule import Rung
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
+
+CLASSES = Classes(("a", "b"))
 
 
 def classes(likelihood: list[float], right: list[bool]) -> Predictions:
@@ -27,43 +32,43 @@ def texts(nats: list[float], tokens: list[int]) -> Likelihoods:
 
 
 @pytest.mark.parametrize(
-    ("found", "scale", "losses"),
+    ("found", "target", "losses"),
     [
-        pytest.param(classes([1.0, 0.5, 0.0], [True] * 3), 1.0, [0, math.log(2), -math.log(1e-12)], id="classes"),
-        pytest.param(numbers([1.0, 2.0, 3.0], [1.0, 4.0, 0.0]), 2.0, [0, 1, 2.25], id="numbers in units of the scale"),
-        pytest.param(texts([2.0, 6.0], [1, 3]), 1.0, [1, 3], id="texts by their tokens"),
+        pytest.param(classes([1.0, 0.5, 0.0], [True] * 3), CLASSES, [0, math.log(2), -math.log(1e-12)], id="classes"),
+        pytest.param(numbers([1.0, 2.0, 3.0], [1.0, 4.0, 0.0]), Number(0.0, 2.0), [0, 1, 2.25], id="numbers in units of the scale"),
+        pytest.param(texts([2.0, 6.0], [1, 3]), Tokens(), [1, 3], id="texts by their tokens"),
     ],
 )
-def test_the_loss_of_a_row(found, scale, losses):
-    assert choice.losses(found, scale) == pytest.approx(losses)
+def test_the_loss_of_a_row(found, target, losses):
+    assert target.losses(found) == pytest.approx(losses)
 
 
 def test_the_mean_loss_of_texts_is_the_mean_over_tokens():
     found = texts([2.0, 6.0, 1.0], [1, 3, 7])
-    assert choice.losses(found, 1.0).mean() == pytest.approx(9 / 11)
+    assert Tokens().losses(found).mean() == pytest.approx(9 / 11)
 
 
 def test_a_comparison_has_the_standard_error_of_the_differences():
     a, b = classes([0.5, 0.25, 0.5], [True, False, True]), classes([0.5, 0.5, 1.0], [False, True, True])
-    found = choice.compare(a, b)
+    found = choice.compare(CLASSES, a, b)
     differences = numpy.log([1, 2, 2])
     assert (found.difference, found.error) == pytest.approx((differences.mean(), differences.std(ddof=1) / math.sqrt(3)))
     assert (found.rows, found.right) == (3, 0)
-    assert choice.compare(b, a).difference == -found.difference
-    assert choice.compare(a, classes([1, 1, 1], [True] * 3)).right == 1
-    assert choice.compare(classes([1, 1, 1], [True] * 3), a).right == -1
+    assert choice.compare(CLASSES, b, a).difference == -found.difference
+    assert choice.compare(CLASSES, a, classes([1, 1, 1], [True] * 3)).right == 1
+    assert choice.compare(CLASSES, classes([1, 1, 1], [True] * 3), a).right == -1
 
 
 def test_numbers_have_no_right_rows_and_are_compared_in_the_scale():
-    found = choice.compare(numbers([0.0, 0.0], [2.0, 4.0]), numbers([0.0, 0.0], [0.0, 0.0]), 2.0)
+    found = choice.compare(Number(0.0, 2.0), numbers([0.0, 0.0], [2.0, 4.0]), numbers([0.0, 0.0], [0.0, 0.0]))
     assert (found.difference, found.right) == (2.5, None)
 
 
 def test_one_row_decides_nothing():
-    found = choice.compare(classes([0.1], [False]), classes([0.9], [True]))
+    found = choice.compare(CLASSES, classes([0.1], [False]), classes([0.9], [True]))
     assert found.error == math.inf and not found.better
     assert found.as_json() == {"difference": pytest.approx(math.log(9)), "rows": 1, "better": False, "right": 1}
-    assert choice.compare(texts([9.0, 9.0], [1, 1]), texts([8.0, 8.0], [1, 1])).better  # two rows without a spread
+    assert choice.compare(Tokens(), texts([9.0, 9.0], [1, 1]), texts([8.0, 8.0], [1, 1])).better  # two rows without a spread
 
 
 @pytest.mark.parametrize(

@@ -8,20 +8,21 @@ import numpy
 import pytest
 from small_searches import BATCH, ROWS, TARGET, Recorder, plan, rows, searching, settings
 
-from trainer import candidates, prepare
-from trainer.candidates import Candidate, Wanted
-from trainer.config.kinds import LABEL_SETS, SHAPES
 from trainer.config.settings import CHOSEN
-from trainer.data import Dataset
+from trainer.core import registry
+from trainer.core.example import Dataset
 from trainer.errors import UserError
+from trainer.kinds.rows.label_sets import TASK as LABEL_SETS
 from trainer.launch.outcome import Outcome, Searched
 from trainer.measure.predictions import Predictions
-from trainer.search import conclude, cost, setup, space as spaces
+from trainer.models.catalogue import Base
+from trainer.search import cost, space as spaces
 from trainer.search.cost import STEP, Costs
 from trainer.search.trials import KEPT, WAITING, Record, Search, State, Trial
-from trainer.tasks.catalogue import Base
-from trainer.tasks.target import Number
+from trainer.targets.number import Number
 from trainer.train.position import Position
+from trainer.training import candidates, prepare, search_conclusion as conclude, search_setup as setup
+from trainer.training.candidates import Candidate, Wanted
 
 # The work of trials.
 
@@ -62,7 +63,7 @@ def test_images_cost_by_their_pixels():
         def batch(self, wanted, augment=None):
             return {"pixel_values": numpy.zeros((len(wanted), 3, 8, 4))}
 
-    of_images = plan(kind="image", splits={"train": replace(rows(ROWS), features=Images())})
+    of_images = plan(kind=registry.of("image"), splits={"train": replace(rows(ROWS), features=Images())})
     small, large = Costs(plan()), Costs(of_images)
     assert large.share(Trial(1, {"batch_size": 1})) == pytest.approx((32 * ROWS + 9 * STEP) / (32 * ROWS + 90 * STEP))
     assert large.share(Trial(1, {"batch_size": 1})) > small.share(Trial(1, {"batch_size": 1}))
@@ -95,9 +96,8 @@ def ready(name: str = "network", **more) -> prepare.Prepared:
 
 
 def data(validation: int = 600) -> Dataset:
-    return Dataset(
-        "text-classification", "text", {"train": [], "validation": [None] * validation, "test": []}, [], (), "label", TARGET.labels, [], [], ""
-    )
+    splits: dict = {"train": [], "validation": [None] * validation, "test": []}
+    return Dataset("text-classification", registry.of("text"), splits, [], (), "label", TARGET.labels)
 
 
 @pytest.fixture
@@ -192,9 +192,9 @@ def test_a_list_of_trials_is_repeated(make):
 
 def test_a_search_takes_a_network():
     there = Wanted(("words",), Base("bert", "text"))
-    assert setup.with_network(there, "text") is there
-    built_in = setup.with_network(Wanted(("words",), None, skipped=({"name": "x"},)), "text")
-    assert built_in.network == Base(SHAPES["text"], "text") and not built_in.skipped and built_in.estimators == ("words",)
+    assert setup.with_network(there, registry.of("text")) is there
+    built_in = setup.with_network(Wanted(("words",), None, skipped=({"name": "x"},)), registry.of("text"))
+    assert built_in.network == Base(registry.of("text").shape, "text") and not built_in.skipped and built_in.estimators == ("words",)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_a_search_takes_a_network():
 )
 def test_a_model_without_settings_is_not_searched(wanted, task, named):
     with pytest.raises(UserError, match=f"The model {named} has no settings to search") as e:
-        setup.with_network(wanted, "text", task)
+        setup.with_network(wanted, registry.of("text"), task)
     assert e.value.code == "search_model" and "search.trials to 0" in e.value.do
 
 

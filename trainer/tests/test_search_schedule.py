@@ -9,6 +9,10 @@ import pytest
 from trainer.measure.predictions import Predictions
 from trainer.search import choice, schedule
 from trainer.search.schedule import Rung
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
+
+CLASSES = Classes(("a", "b"))
 
 
 def test_ten_trials_are_halved_twice():
@@ -78,7 +82,7 @@ def answers(likelihood, predicted=None) -> Predictions:
 
 def test_a_trial_that_is_better_on_every_row_replaces_the_default():
     chance = numpy.random.default_rng(1).uniform(0, 0.02, 200)
-    found = choice.compare(answers(0.6 + chance), answers(0.8 + chance))
+    found = choice.compare(CLASSES, answers(0.6 + chance), answers(0.8 + chance))
     assert found.better
     assert choice.why(found, 4, 9, "learning_rate 0.002").startswith(
         "Trial 4 (learning_rate 0.002) replaces the default settings: its loss on 200 validation rows is lower by 0.28"
@@ -89,7 +93,7 @@ def test_the_default_is_kept_within_chance():
     chance = numpy.random.default_rng(2)
     first = chance.uniform(0.1, 0.9, 872)
     second = numpy.clip(first + chance.normal(0.004, 0.2, 872), 0.05, 0.95)
-    found = choice.compare(answers(first), answers(second))
+    found = choice.compare(CLASSES, answers(first), answers(second))
     assert not found.better
     text = choice.why(found, 4, 9, "learning_rate 0.002")
     assert text.startswith("The default settings are kept: ") and "872 validation rows" in text
@@ -107,12 +111,12 @@ def test_the_sentence_counts_the_rows_that_more_are_right():
 
 def test_numbers_are_compared_in_units_of_their_spread():
     truth = numpy.linspace(100, 200, 50)
-    found = choice.compare(Predictions(truth, truth + 10), Predictions(truth, truth + 5), scale=10)
+    found = choice.compare(Number(0.0, 10.0), Predictions(truth, truth + 10), Predictions(truth, truth + 5))
     assert found.difference == pytest.approx(0.75)
     assert found.right is None and found.better
 
 
 def test_one_row_decides_nothing():
-    found = choice.compare(answers([0.1]), answers([0.9]))
+    found = choice.compare(CLASSES, answers([0.1]), answers([0.9]))
     assert not found.better
     assert "error" not in found.as_json()

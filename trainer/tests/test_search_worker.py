@@ -9,8 +9,8 @@ import pytest
 import torch
 from small_searches import EPOCHS, Recorder, plan, searching, settings
 
+from trainer.core.plan import CHECKPOINTS
 from trainer.errors import UserError
-from trainer.plan import CHECKPOINTS
 from trainer.search import run as search_run, trials
 from trainer.search.reporter import TrialReporter
 from trainer.search.run import Runner

@@ -1,6 +1,8 @@
 """Settings: every source, which of them decides, what is said of mistakes, and files that mean harm."""
 
+import copy
 import json
+import pickle
 import random
 
 import pytest
@@ -105,9 +107,22 @@ def test_all_sources_lead_to_the_same_settings(resolve, files, parameters):
 def test_what_the_trainer_found_is_listed_as_chosen(resolve):
     settings = resolve()
     assert settings.is_open("learning_rate")
-    settings.choose("learning_rate", 0.25)
-    assert not settings.is_open("learning_rate")
-    assert {"name": "learning_rate", "value": 0.25, "source": "chosen"} in settings.listed()
+    chosen = settings.with_chosen(learning_rate=0.25)
+    assert not chosen.is_open("learning_rate")
+    assert {"name": "learning_rate", "value": 0.25, "source": "chosen"} in chosen.listed()
+    assert (settings.learning_rate, settings.source("learning_rate")) == (0.0, "default")
+
+
+def test_settings_are_frozen_also_after_they_were_sent_to_another_process(resolve):
+    settings = resolve(epochs=5)
+    for one in (settings, pickle.loads(pickle.dumps(settings)), copy.copy(settings)):
+        with pytest.raises(AttributeError, match="frozen"):
+            one.epochs = 6
+        with pytest.raises(AttributeError, match="frozen"):
+            del one.epochs
+        assert one.listed() == settings.listed() and one.epochs == 5
+    with pytest.raises(KeyError, match="no option of this run is called epoch"):
+        settings.with_chosen(epoch=6)
 
 
 def test_unknown_options_are_warned_about_with_a_suggestion(resolve):

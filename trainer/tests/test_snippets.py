@@ -92,8 +92,8 @@ def test_texts(train, use):
 
 
 def test_texts_by_an_encoder_as_it_is(make_run, train, use, monkeypatch):
-    from trainer import candidates
     from trainer.train import frozen
+    from trainer.training import candidates
 
     monkeypatch.setattr(frozen, "reserved", lambda plan, *_: 60.0 * plan.settings.max_minutes)
     monkeypatch.setattr(candidates, "_loss", lambda candidate, *_: float(not candidate.variant))

@@ -1,15 +1,14 @@
 """The precision of a step by the device, and a step for which the memory is too small."""
 
-from types import SimpleNamespace
-
 import pytest
 import torch
 from conftest import small_reviews
 from result_checks import check_success, codes, error_of, weights
 from small_datasets import flowers, in_folders, squares
 
+from trainer.core import registry
+from trainer.models.catalogue import Base
 from trainer.run import run
-from trainer.tasks.catalogue import Base
 from trainer.train import loop, step
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda")
@@ -57,7 +56,7 @@ def test_a_cpu_has_bf16_by_its_instructions(monkeypatch, can, has):
     ],
 )
 def test_which_trainings_gain_from_bf16_on_cpus(base, gains):
-    assert step._gains_on_cpus(SimpleNamespace(kind=base.kind, base=base)) is gains
+    assert registry.of(base.kind).bf16_on_cpus(base) is gains
 
 
 def test_a_bf16_training_on_a_cpu_is_resumed_with_the_same_bits(make_run, monkeypatch, schemas):

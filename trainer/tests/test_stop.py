@@ -7,8 +7,8 @@ import pytest
 from conftest import events_of, small_reviews
 from result_checks import error_of
 
-from trainer import data
 from trainer.errors import UserError
+from trainer.kinds.rows import reading
 from trainer.run import run
 from trainer.run_folder import stop
 
@@ -40,19 +40,19 @@ def test_before_it_begins(make_run, stopped):
 
 
 def test_while_the_data_are_read(make_run, stopped, monkeypatch):
-    spec, real = make_run({"all.csv": small_reviews(60)}), data.load
+    spec, real = make_run({"all.csv": small_reviews(60)}), reading.load
 
     def load(*args):
         (spec.parent / "stop").write_text("keep\n")
         return real(*args)
 
-    monkeypatch.setattr(data, "load", load)
+    monkeypatch.setattr(reading, "load", load)
     assert stopped(spec) == STOPPED
     assert not (spec.parent / "checkpoints").exists()
 
 
 def test_while_the_data_are_encoded(make_run, stopped, monkeypatch):
-    from trainer import prepare
+    from trainer.training import prepare
 
     spec, real = make_run({"all.csv": small_reviews(60)}), prepare.make
 

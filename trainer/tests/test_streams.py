@@ -7,10 +7,9 @@ import numpy
 import pytest
 from hypothesis import given, strategies as st
 
-from trainer.data import Example
-from trainer.language import bpe, scratch, streams
-from trainer.language.streams import FilePart, Stream
-from trainer.tasks import language
+from trainer.core.example import Example
+from trainer.kinds.language import bpe, network as language, scratch, streams
+from trainer.kinds.language.streams import FilePart, Stream
 
 TEXT = "The sea was grey and the ship was slow.\nNobody said a word until the bell rang.\n" * 30
 

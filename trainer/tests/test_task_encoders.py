@@ -9,11 +9,15 @@ from conftest import events_of
 from PIL import Image
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from trainer.data import Example
+from trainer.config.settings import CHOSEN, DEFAULT, Settings
+from trainer.core.example import Example
 from trainer.errors import UserError
+from trainer.kinds.image import encoder as image
+from trainer.kinds.table import encoder as table
+from trainer.kinds.text import network
+from trainer.models import texts as text
+from trainer.models.catalogue import Base
 from trainer.run_folder.events import Events
-from trainer.tasks import image, table, text
-from trainer.tasks.catalogue import Base
 
 SEED = 1
 
@@ -27,12 +31,13 @@ def events(tmp_path):
     return Events(tmp_path / "events.jsonl", 1)
 
 
-class Chosen(SimpleNamespace):
-    """Settings that remember what was chosen for the user."""
+def left_open(**values) -> Settings:
+    return Settings(values, dict.fromkeys(values, DEFAULT))
 
-    def choose(self, name: str, value) -> None:
-        setattr(self, name, value)
-        self.__dict__.setdefault("chosen", {})[name] = value
+
+def chosen(settings: Settings) -> dict:
+    """What was chosen for the user."""
+    return {s["name"]: s["value"] for s in settings.listed() if s["source"] == CHOSEN}
 
 
 def cells(encoder: table.Encoder, *contents) -> list[list[float]]:
@@ -149,9 +154,9 @@ def test_an_image_that_cannot_be_decoded_is_named(tmp_path):
 )
 def test_the_size_of_images_is_asked_for_or_that_of_a_typical_one(picture, events, tmp_path, sides, wanted, size):
     train = [picture(f"{i}.png", side, max(1, side // 2)) for i, side in enumerate(sides)]
-    settings = Chosen(image_size=wanted, augmentation="auto")
-    made = image.encoder(SimpleNamespace(work=tmp_path), settings, SimpleNamespace(splits={"train": train}), Base("small-cnn", "image"), events)
-    assert (made.size, settings.chosen) == (size, {"image_size": size, "augmentation": "light"})
+    settings, base = left_open(image_size=wanted, augmentation="auto"), Base("small-cnn", "image")
+    made, after = image.encoder(SimpleNamespace(work=tmp_path), settings, SimpleNamespace(splits={"train": train}), base, events)
+    assert (made.size, chosen(after)) == (size, {"image_size": size, "augmentation": "light"})
     found = made.encode(train, numpy.zeros(len(train)), "train", training=True).features
     assert (found.augmentation, found.pixels().shape) == ("light", (len(train), size, size, 3))
     assert made.encode(train, numpy.zeros(len(train)), "test").features.augmentation == "none"
@@ -269,11 +274,11 @@ def test_texts_are_encoded_in_order_a_few_at_a_time(monkeypatch):
     ],
 )
 def test_the_length_of_texts_is_asked_for_or_that_of_most(events, tmp_path, lengths, wanted, limit, length, told):
-    settings = Chosen(max_length=wanted)
-    assert text.max_length(settings, lengths, limit, events) == length
+    found_length, after = text.max_length(left_open(max_length=wanted), lengths, limit, events)
+    assert found_length == length
     found = events_of(tmp_path)[0] if events.path.exists() else {}
     assert told in found.get("why", "") + found.get("text", "") and bool(found) == bool(told)
-    assert getattr(settings, "chosen", {}) == ({} if wanted else {"max_length": length})
+    assert chosen(after) == ({} if wanted else {"max_length": length})
 
 
 @pytest.mark.parametrize(
@@ -315,7 +320,7 @@ def test_a_saved_text_encoder_cuts_as_the_training_did(tmp_path):
     assert (tmp_path / "vocab.txt").read_text().split() == WORDS
     saved = json.loads((tmp_path / "tokenizer_config.json").read_text())
     assert (saved["model_max_length"], saved["truncation_side"], saved["pad_token"]) == (5, "left", "[PAD]")
-    again = text.load_encoder(None, tmp_path, encoder().description)
+    again = network.load_encoder(None, tmp_path, encoder().description)
     assert said(again.encode(rows("a b c d e f"), numpy.zeros(1), "x").features) == ["a b c"]
 
 

@@ -6,9 +6,10 @@ import random
 import numpy
 import pytest
 
-from trainer.data import Example
+from trainer.core.example import Example
+from trainer.kinds.tokens import entities, memorised, words
+from trainer.measure import precision_recall
 from trainer.measure.predictions import MAX_CLASSES
-from trainer.tokens import entities, memorised, words
 
 
 @pytest.mark.parametrize(
@@ -74,29 +75,29 @@ def test_at_most_a_hundred_confusions_are_listed():
 
 @pytest.mark.parametrize(("sentences", "drawn"), [(0, 0), (1, 0), (2, 1000), (3, 1000)])
 def test_an_interval_needs_two_sentences(sentences, drawn):
-    assert entities.resampled(numpy.ones((sentences, 2, 3), numpy.int32), 1).shape == (drawn, 2, 3)
+    assert precision_recall.resampled(numpy.ones((sentences, 2, 3), numpy.int32), 1).shape == (drawn, 2, 3)
     found = entities.report([["B-A"]] * sentences, [["B-A"]] * sentences, 1)["overall"]["f1"]
     assert ("low" in found, "high" in found) == (drawn > 0, drawn > 0)
 
 
 def test_sentences_are_drawn_with_replacement_by_the_seed():
     counts = numpy.random.default_rng(0).integers(0, 5, (40, 2, 3))
-    drawn = entities.resampled(counts, 7)
-    assert (drawn == entities.resampled(counts, 7)).all() and (drawn != entities.resampled(counts, 8)).any()
+    drawn = precision_recall.resampled(counts, 7)
+    assert (drawn == precision_recall.resampled(counts, 7)).all() and (drawn != precision_recall.resampled(counts, 8)).any()
     assert drawn.mean(axis=0) == pytest.approx(counts.sum(axis=0), rel=0.05)
     assert drawn.std(axis=0) == pytest.approx(numpy.sqrt(40) * counts.std(axis=0), rel=0.15)
-    alike = entities.resampled(numpy.ones((9, 1, 3), numpy.int32), 1)
+    alike = precision_recall.resampled(numpy.ones((9, 1, 3), numpy.int32), 1)
     assert (alike == 9).all()  # as many sentences as there are
 
 
 def test_the_interval_is_the_middle_95_percent_and_holds_the_value():
     totals = numpy.array([50, 100, 100])
     drawn = numpy.stack([numpy.arange(1001.0) / 10, numpy.full(1001, 100.0), numpy.full(1001, 100.0)], axis=1)
-    found = entities.scores(totals, drawn)["precision"]
+    found = precision_recall.scores(totals, drawn)["precision"]
     assert (found["value"], found["low"], found["high"]) == pytest.approx((0.5, 0.025, 0.975))
-    high = entities.scores(numpy.array([100, 100, 100]), drawn * [0.5, 1, 1])["recall"]
+    high = precision_recall.scores(numpy.array([100, 100, 100]), drawn * [0.5, 1, 1])["recall"]
     assert (high["value"], high["high"]) == (1, 1)
-    low = entities.scores(numpy.array([0, 100, 100]), drawn * [0.5, 1, 1] + [40, 0, 0])["f1"]
+    low = precision_recall.scores(numpy.array([0, 100, 100]), drawn * [0.5, 1, 1] + [40, 0, 0])["f1"]
     assert (low["value"], low["low"]) == (0, 0)
 
 
@@ -105,7 +106,7 @@ def test_the_interval_is_the_middle_95_percent_and_holds_the_value():
     [((0, 0, 0), (0, 0, 0)), ((0, 0, 3), (0, 0, 0)), ((0, 3, 0), (0, 0, 0)), ((1, 1, 4), (1, 0.25, 0.4)), ((2, 4, 2), (0.5, 1, 2 / 3))],
 )
 def test_scores_of_nothing_are_zero(totals, values):
-    found = entities.scores(numpy.array(totals), numpy.zeros((0, 3)))
+    found = precision_recall.scores(numpy.array(totals), numpy.zeros((0, 3)))
     assert tuple(found[n]["value"] for n in ("precision", "recall", "f1")) == pytest.approx(values)
     assert found["right"] == totals[0] and found["predicted"] == totals[1] and found["true"] == totals[2]
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from trainer.errors import UserError
-from trainer.language import plain_pickle, tokens
-from trainer.language.plain_pickle import NotPlain
+from trainer.kinds.rows import plain_pickle, token_vocabulary as tokens
+from trainer.kinds.rows.plain_pickle import NotPlain
 
 META = {"vocab_size": 3, "itos": {0: "a", 1: "é", 2: "\n"}, "stoi": {"a": 0, "é": 1, "\n": 2}}
 

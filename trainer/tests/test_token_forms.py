@@ -7,7 +7,7 @@ from test_data_load import load  # noqa: F401 - a fixture
 from test_tokens import conll, sentences
 
 from trainer.errors import UserError
-from trainer.tokens import entities, forms, words
+from trainer.kinds.tokens import entities, forms, words
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import pytest
 import torch
 from hypothesis import given, settings, strategies as st
 
-from trainer.tasks.target import Classes, Number
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 from trainer.train import batches, estimate
 from trainer.train.objective import Objective
 from trainer.train.optimize import Optimization
@@ -152,20 +153,20 @@ def test_a_duration_never_has_sixty_seconds_or_sixty_minutes(seconds):
 
 
 def test_the_loss_of_classes_is_the_weighted_cross_entropy():
-    objective = Objective(Classes(("a", "b")), weights=(1.0, 3.0))
+    target = Classes(("a", "b"))
+    objective = Objective(target, weights=(1.0, 3.0))
     logits = torch.log(torch.tensor([[0.8, 0.2], [0.5, 0.5], [0.25, 0.75]]))
     loss = float(objective.loss(logits, numpy.asarray([0, 1, 1])))
     assert loss == pytest.approx(-math.log(0.8) - 3 * math.log(0.5) - 3 * math.log(0.75), rel=1e-5)
     assert objective.weight(numpy.asarray([0, 1, 1])) == 7.0
-    assert (objective.classes, objective.scale) == (2, 1.0)
-    assert objective.outputs(logits, folded=False) == pytest.approx(numpy.asarray([[0.8, 0.2], [0.5, 0.5], [0.25, 0.75]]), rel=1e-5)
+    assert target.read(logits, None, folded=False) == pytest.approx(numpy.asarray([[0.8, 0.2], [0.5, 0.5], [0.25, 0.75]]), rel=1e-5)
 
 
 def test_the_loss_of_a_number_is_in_units_of_its_deviation():
-    objective = Objective(Number(100.0, 10.0))
+    target = Number(100.0, 10.0)
+    objective = Objective(target)
     logits = torch.tensor([[0.0], [1.0], [-2.0]])
     assert float(objective.loss(logits, numpy.asarray([100.0, 120.0, 80.0]))) == pytest.approx(0 + 1 + 0)
     assert objective.weight(numpy.zeros(3)) == 3.0
-    assert objective.outputs(logits, folded=False).tolist() == [100.0, 110.0, 80.0]
-    assert objective.outputs(logits, folded=True).tolist() == [0.0, 1.0, -2.0]
-    assert (objective.classes, objective.scale) == (0, 10.0)
+    assert target.read(logits, None, folded=False).tolist() == [100.0, 110.0, 80.0]
+    assert target.read(logits, None, folded=True).tolist() == [0.0, 1.0, -2.0]

@@ -10,9 +10,9 @@ from safetensors import SafetensorError, numpy as safetensors
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-from trainer.data import Dataset, Example
-from trainer.estimators import boosting, linear, perceptron, trees
-from trainer.tasks import target as targets
+from trainer.core import registry
+from trainer.core.example import Dataset, Example
+from trainer.kinds.table import boosting, linear, perceptron, trees
 
 SETTINGS = SimpleNamespace(seed=3, class_weights="none", source=lambda name: "form")
 
@@ -26,7 +26,7 @@ def dataset(rows: list[list], labels: list, types: list[str], regression: bool =
     splits = {"train": examples[2 * eighth :], "validation": examples[:eighth], "test": examples[eighth : 2 * eighth]}
     known = () if regression else tuple(sorted({e.target for e in splits["train"]}))
     task = f"tabular-{'regression' if regression else 'classification'}"
-    return Dataset(task, "table", splits, ["t.csv"], names, "label", known, dict(zip(names, types, strict=True)))
+    return Dataset(task, registry.of("table"), splits, ["t.csv"], names, "label", known, dict(zip(names, types, strict=True)))
 
 
 def mixed(rows: int = 240, regression: bool = False) -> Dataset:
@@ -42,7 +42,7 @@ def mixed(rows: int = 240, regression: bool = False) -> Dataset:
 
 
 def target_of(data: Dataset):
-    return targets.of(data.task, data.labels, [e.target for e in data.splits["train"]])
+    return data.kind.target(data)
 
 
 def fitted(data: Dataset, module=trees, **settings):

@@ -9,15 +9,15 @@ from types import SimpleNamespace
 import pytest
 from test_data_load import load as load, made, png, texts
 
-from trainer import saved_model
 from trainer.config import settings
-from trainer.config.spec import Input
+from trainer.core.input import Input
 from trainer.data import images
 from trainer.data.formats import parquet, tables
 from trainer.errors import UserError
 from trainer.export import results
+from trainer.kinds.table.network import Perceptron
+from trainer.models import saved_model
 from trainer.run_folder import files, stop
-from trainer.tasks.perceptron import Perceptron
 from trainer.train.checkpoint import Checkpoints
 from trainer.train.position import Position
 

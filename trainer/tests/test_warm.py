@@ -20,7 +20,8 @@ from result_checks import check_success
 
 from trainer.launch.worker_process import Copy
 from trainer.run_folder.lease import LEASE_LOST
-from trainer.warm import client, copies, driver, keeper, place, pool, wire
+from trainer.standby import copies, driver
+from trainer.warm import client, keeper, place, pool, wire
 
 ADDRESS = "127.0.0.1:1"
 START_SECONDS = 120.0

@@ -16,7 +16,8 @@ from result_checks import check_success
 from test_warm import START_SECONDS, until
 
 from trainer.launch import worker_process
-from trainer.warm import client, driver, place, pod, server
+from trainer.standby import driver, pod, server
+from trainer.warm import client, place
 
 RUN = "ft-pod-a1"
 
@@ -53,7 +54,7 @@ def at_its_imports() -> socket.socket:
 def start_pod(role: str) -> subprocess.Popen:
     """A warm process, started as a pod does, at its imports."""
     environment = {**os.environ, "PYTHONPATH": str(place.ROOT)}
-    process = subprocess.Popen([sys.executable, "-B", "-m", "trainer.warm.pod", role], stdin=subprocess.DEVNULL, env=environment, cwd="/")
+    process = subprocess.Popen([sys.executable, "-B", "-m", "trainer.standby.pod", role], stdin=subprocess.DEVNULL, env=environment, cwd="/")
     until(lambda: place.holder(place.socket("")) == process.pid)
     return process
 

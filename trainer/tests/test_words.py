@@ -7,10 +7,11 @@ import numpy
 import pytest
 from small_datasets import WORDS
 
-from trainer.data import Dataset, Example
-from trainer.estimators import folds, log_count_ratio, text_terms, words, words_fit
-from trainer.tasks import target as targets
-from trainer.tasks.target import Classes
+from trainer.core import registry
+from trainer.core.example import Dataset, Example
+from trainer.estimators import folds
+from trainer.kinds.text import log_count_ratio, text_terms, words, words_fit
+from trainer.targets.classes import Classes
 
 SETTINGS = SimpleNamespace(lower_case="auto", seed=42, max_minutes=60, class_weights="none", source=lambda name: "form")
 TEXTS = ["The river runs past the lamp.", "A QUIET garden", "", "    ", "ab", "größer 東京 کتاب 🙂", "don't  stop\nnow", "\ud800 half a pair"]
@@ -19,7 +20,8 @@ TEXTS = ["The river runs past the lamp.", "A QUIET garden", "", "    ", "ab", "g
 def dataset(rows: list[tuple[str, str]], validation: int = 20, test: int = 10, labels: tuple[str, ...] | None = None) -> Dataset:
     examples = [Example("a.csv", i + 2, text, label) for i, (text, label) in enumerate(rows)]
     splits = {"validation": examples[:validation], "test": examples[validation : validation + test], "train": examples[validation + test :]}
-    return Dataset("text-classification", "text", splits, [], ("text",), "label", tuple(sorted({r[1] for r in rows})) if labels is None else labels)
+    known = tuple(sorted({r[1] for r in rows})) if labels is None else labels
+    return Dataset("text-classification", registry.of("text"), splits, [], ("text",), "label", known)
 
 
 def sentences(classes: int, rows: int) -> list[tuple[str, str]]:
@@ -28,7 +30,7 @@ def sentences(classes: int, rows: int) -> list[tuple[str, str]]:
 
 
 def fitted(data: Dataset, **changed) -> words.Words:
-    target = targets.of(data.task, data.labels, [e.target for e in data.splits["train"]])
+    target = data.kind.target(data)
     return words.fit(data, target, SimpleNamespace(**{**vars(SETTINGS), **changed}))
 
 

@@ -7,11 +7,12 @@ import numpy
 import pytest
 from safetensors import numpy as safetensors
 
-from trainer.data import Dataset, Example
-from trainer.estimators import words_labels
-from trainer.estimators.words import BAG, CHARACTERS, RATIO
+from trainer.core import registry
+from trainer.core.example import Dataset, Example
+from trainer.kinds.text import words_labels
+from trainer.kinds.text.label_sets.target import Labels
+from trainer.kinds.text.words import BAG, CHARACTERS, RATIO
 from trainer.run_folder import files
-from trainer.tasks.target import Labels
 
 LABELS = Labels(("dark", "river", "warm"))
 PARTS = {"dark": "a dark lamp at night", "river": "the river under the bridge", "warm": "warm bread in the morning"}
@@ -29,9 +30,8 @@ SEVERAL = ["dark", "river", "warm", "dark;river", "river;warm", "dark;warm"]
 
 
 def dataset(train: list[Example], validation: list[Example]) -> Dataset:
-    return Dataset(
-        "text-classification", "text", {"train": train, "validation": validation}, ["all.csv"], ("text",), "labels", LABELS.labels, separator=";"
-    )
+    splits = {"train": train, "validation": validation}
+    return Dataset("text-classification", registry.of("text"), splits, ["all.csv"], ("text",), "labels", LABELS.labels, separator=";")
 
 
 @pytest.fixture(scope="module")

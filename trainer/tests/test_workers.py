@@ -75,13 +75,13 @@ def _different(change: str, rank: int) -> None:
     """Let a worker be other than it is: without what is drawn for each worker by itself (dropout, or by how much
     windows of a text are moved), also without memory that it shares with the
     others, with a clock that runs ahead, or with a loss that is no number after the first evaluation."""
-    from trainer.tasks import perceptron
+    from trainer.kinds.table import network as perceptron
     from trainer.train import loop, shared_memory
 
     if change in ("no dropout", "on two machines"):
         perceptron.DROPOUT = 0.0
     if change == "no moves":
-        from trainer.language import streams
+        from trainer.kinds.language import streams
 
         real_batch = streams.Windows.batch
         streams.Windows.batch = lambda windows, rows, augment=None: real_batch(windows, rows)

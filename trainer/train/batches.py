@@ -5,7 +5,7 @@ import math
 import numpy
 import torch
 
-from trainer.plan import Rows
+from trainer.core.plan import Rows
 
 _GROUP = 50  # batches whose rows are sorted by length together: enough to save padding, few enough to stay random
 

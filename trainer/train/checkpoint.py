@@ -15,7 +15,7 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file, save_file
 
-from trainer.plan import INDEX
+from trainer.core.plan import INDEX
 from trainer.run_folder import files
 from trainer.run_folder.lease import Lease
 from trainer.train.position import Position

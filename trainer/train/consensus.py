@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 
-from trainer.plan import Plan
+from trainer.core.plan import Plan
 from trainer.run_folder import stop
 
 LOOK_SECONDS = 0.5  # between two looks at the files and at Ray

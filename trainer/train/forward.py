@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy
 import torch
 
-from trainer.language.sequences import IGNORED
-from trainer.plan import Rows
+from trainer.core.plan import IGNORED, Rows
 from trainer.train import batches
 
 

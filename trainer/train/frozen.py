@@ -5,11 +5,8 @@ from typing import Any
 import numpy
 import torch
 
-from trainer import tasks
-from trainer.config import settings as options
+from trainer.core.plan import Plan, Rows
 from trainer.measure import linear
-from trainer.plan import Plan, Rows
-from trainer.tasks.target import Classes
 from trainer.train import batches
 
 _AT_ONCE = 64  # rows
@@ -20,15 +17,10 @@ _LONGEST = 0.5  # share of the time that is left
 
 
 def is_tried(plan: Plan, cut: bool) -> bool:
-    """Whether the installed model is also tried as it is. ``cut`` says that the time limit ends its training.
-
-    For images this costs little and often wins. For texts it is the alternative to a training that is cut, where nobody named the model.
-    """
+    """Whether the installed model is also tried as it is. ``cut`` says that the time limit ends its training."""
     if plan.base.fresh or plan.settings.freeze_encoder:
         return False
-    if plan.kind == "text":
-        return cut and isinstance(plan.target, Classes) and plan.settings.source("model") == options.CHOSEN
-    return plan.kind == "image" and not cut
+    return plan.kind.tries_frozen(plan, cut)
 
 
 def reserved(plan: Plan, estimate: float, left: float, world: int) -> float:
@@ -41,8 +33,7 @@ def reserved(plan: Plan, estimate: float, left: float, world: int) -> float:
 def model(plan: Plan, device: torch.device) -> torch.nn.Module | None:
     """The installed model of ``plan`` under a linear head on its pooled features, fitted on the training rows with a penalty that the
     validation rows choose. None if the head of the model is not a single linear layer, or if the fit would be too large."""
-    task: Any = tasks.of(plan.kind)
-    found: Any = task.build_frozen(plan) if plan.kind == "text" else task.build(plan)
+    found: Any = plan.kind.build_frozen(plan)
     if found is None:
         return None
     found.to(device).eval()

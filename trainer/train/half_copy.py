@@ -4,7 +4,7 @@ import copy
 
 import torch
 
-from trainer.plan import Plan
+from trainer.core.plan import Plan
 
 
 class HalfCopy:
@@ -39,4 +39,4 @@ class HalfCopy:
 
 def pays(device: torch.device, plan: Plan, model: torch.nn.Module) -> bool:
     """Whether a training in bf16 uses a copy: on a GPU, if the inputs of the model are token ids and no weight is frozen."""
-    return device.type == "cuda" and plan.kind in ("text", "tokens", "language") and all(p.requires_grad for p in model.parameters())
+    return device.type == "cuda" and plan.kind.token_ids and all(p.requires_grad for p in model.parameters())

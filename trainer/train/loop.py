@@ -13,13 +13,11 @@ from pathlib import Path
 
 import torch
 
-from trainer import tasks
+from trainer.core.plan import CHECKPOINTS, Plan
 from trainer.errors import MachineLeaving, Paused, UserError, count, some
-from trainer.measure import metrics
-from trainer.plan import CHECKPOINTS, Plan
+from trainer.models import transformer
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
-from trainer.tasks import transformer
 from trainer.train import batches, checkpoint, estimate, evaluate, frozen
 from trainer.train.average import MovingAverage
 from trainer.train.checkpoint import Checkpoints
@@ -31,7 +29,6 @@ from trainer.train.progress import TENSORBOARD, ProgressReporter
 from trainer.train.rate import learning_rate
 from trainer.train.step import Stepper
 
-LONGEST_ON_CPUS = 24 * 3600.0  # estimated seconds of the training of a language model
 ALL_DONE, EARLY, TIME_LIMIT, STOPPED, DIVERGED = "all epochs done", "early stopping", "time limit", "stopped by a person", "diverged"
 AFTER = "stop_after reached"
 CHECKPOINT_SECONDS = 300.0  # between two checkpoints, if the evaluations are further apart
@@ -95,10 +92,9 @@ class Training:
         """``folder`` is the place of the checkpoints in the run folder, ``used`` the seconds of the time limit that earlier trainings took."""
         self.ctx, self.plan, self.settings, self.used = ctx, plan, plan.settings, used
         self.began, self.before = time.monotonic(), 0.0
-        self.task = tasks.of(plan.kind)
         self.data = plan.splits["train"]
         torch.manual_seed(self.settings.seed)
-        self.model = self.task.build(plan).to(ctx.device)
+        self.model = plan.kind.build(plan).to(ctx.device)
         has_head = not self.settings.freeze_encoder or transformer.freeze(self.model)
         self.average = MovingAverage(self.model) if plan.base.fresh else None
         self.objective = Objective(plan.target, plan.weights, self.settings.label_smoothing)
@@ -153,7 +149,7 @@ class Training:
 
     def announce(self) -> None:
         seconds = self.estimated()
-        if self.plan.kind == "language" and self.ctx.device.type == "cpu" and seconds > LONGEST_ON_CPUS:
+        if self.ctx.device.type == "cpu" and seconds > self.plan.kind.longest_on_cpus:
             raise UserError(
                 "too_long",
                 f"This would take about {round(seconds / 3600)} hours on {count(self.ctx.threads * self.ctx.world, 'CPU')}.",
@@ -254,8 +250,8 @@ class Training:
         loss = self._finite(self.stepper.mean_loss(self.at))
         average = self._averaged()
         model = self.model if average is None else average
-        found = evaluate.answers(model, self.plan.splits["validation"], self.objective, self.ctx.device, self.ctx.rank, self.ctx.world)
-        summary = metrics.summary(found, self.objective.classes, self.objective.scale)
+        found = evaluate.answers(model, self.plan.splits["validation"], self.plan.target, self.ctx.device, self.ctx.rank, self.ctx.world)
+        summary = self.plan.target.summary(found)
         best = self._judge(summary)
         self.at.measured = self.at.step
         self.reporter.measured(self._epoch(), self.at.step, loss, summary)
@@ -275,7 +271,7 @@ class Training:
                 "Choose another metric, or add rows of every class.",
                 f"Metrics that can be computed: {some(summary)}.",
             )
-        sign = 1 if metrics.higher_is_better(self.plan.metric) else -1
+        sign = 1 if self.plan.target.metrics[self.plan.metric].higher_is_better else -1
         value, loss = summary[self.plan.metric], summary["loss"]
         best = at.best_value is None or (sign * value, -loss) > (sign * at.best_value, -at.best_loss)
         if best:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy
 import torch
 
-from trainer.plan import Plan, Rows
+from trainer.core.plan import Plan, Rows
 from trainer.train import batches, forward
 from trainer.train.half_copy import HalfCopy, pays
 from trainer.train.objective import Objective
@@ -23,7 +23,7 @@ class Stepper:
         self.ctx, self.plan, self.objective, self.settings = ctx, plan, objective, plan.settings
         self.model = model
         self.accumulation = self.settings.gradient_accumulation
-        self.precision = _precision(self.settings.mixed_precision, ctx.device, _gains_on_cpus(plan))
+        self.precision = _precision(self.settings.mixed_precision, ctx.device, plan.kind.bf16_on_cpus(plan.base))
         self.scaler = torch.amp.GradScaler(ctx.device.type) if self.precision == "fp16" else None
         self.half = HalfCopy(model) if self.precision == "bf16" and pays(ctx.device, plan, model) else None
         self.computing = self.half.model if self.half else model  # computes the gradients
@@ -174,12 +174,6 @@ def _precision(wanted: str, device: torch.device, gains: bool) -> str:
     if torch.cuda.is_bf16_supported(including_emulation=False):
         return "bf16"
     return "fp16" if wanted == "auto" else "fp32"
-
-
-def _gains_on_cpus(plan: Plan) -> bool:
-    """Whether bf16 makes the training faster on CPUs that have it, with a model as good as in fp32: the network for images and an installed
-    text model take two thirds of the time. Small models of texts gain little, tables nothing; installed models of images were not compared."""
-    return plan.base.fresh if plan.kind == "image" else plan.kind == "text" and not plan.base.fresh
 
 
 def _has_bf16() -> bool:

@@ -8,15 +8,15 @@ import threading
 import time
 from pathlib import Path
 
-from trainer.graph.memory import available
-from trainer.launch.work import ENVIRONMENT
+from trainer.environment import ENVIRONMENT
+from trainer.memory import available
 from trainer.warm import client, place
 
 NEEDED_BYTES = 2_000_000_000  # of free memory: a warm process has 0.6 GB of its own, and must not be what makes trainings fail
 LOOK_SECONDS = 5.0
 SILENT_SECONDS = 20.0  # after which a warm process that does not answer is replaced
 START_SECONDS = 180.0  # for its imports
-SERVER = ("-B", "-m", "trainer.warm.server")
+SERVER = ("-B", "-m", "trainer.standby.server")
 MAX_STARTS = 5  # of warm processes that end by themselves
 # What Ray sets for this one process.
 _OWN = ("RAY_JOB_ID", "RAY_RAYLET_PID", "RAY_JOB_CONFIG_JSON_ENV_VAR", "OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "PYTHONBREAKPOINT")

@@ -168,7 +168,7 @@ func (env Environment) train(cmd *cobra.Command, r request, table *table, left [
 	}
 	defer func() { err = errors.Join(err, trainer.Close()) }()
 	for i, p := range left {
-		env.say("Training %d of %d: %s, %s", i+1, len(left), text.Count(p.Workers, "worker"), text.Count(p.Epochs, "epoch"))
+		env.say("Training %d of %d: %s", i+1, len(left), p.name())
 		values := map[string]any{"num_workers": strconv.Itoa(p.Workers), "epochs": strconv.Itoa(p.Epochs)}
 		for key, value := range r.parameters {
 			values[key] = value
@@ -191,7 +191,7 @@ func (env Environment) train(cmd *cobra.Command, r request, table *table, left [
 
 // failed says which training failed, and what happens next.
 func failed(p point, err error) error {
-	err = fmt.Errorf("%s, %s: %w", text.Count(p.Workers, "worker"), text.Count(p.Epochs, "epoch"), err)
+	err = fmt.Errorf("%s: %w", p.name(), err)
 	if kind, _ := job.Classify(err); kind == job.KindPermanent {
 		return err
 	}

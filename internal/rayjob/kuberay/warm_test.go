@@ -45,7 +45,7 @@ func TestWhichPodsStartAWarmProcess(t *testing.T) {
 			}
 			for role, pod := range templates {
 				box := pod.Spec.Containers[0]
-				command := "cd / && PYTHONPATH=/shared/trainer/1f python -B -m trainer.warm.pod " + role
+				command := "cd / && PYTHONPATH=/shared/trainer/1f python -B -m trainer.standby.pod " + role
 				require.Equal(t, tc.want, strings.Contains(strings.Join(box.Args, " "), command), role)
 				require.Equal(t, tc.want, slices.Contains(box.Env, corev1.EnvVar{Name: "WARM_POD", Value: a.Name()}), role)
 			}
@@ -75,5 +75,5 @@ func TestThePodStartsItsWarmProcessBesideRay(t *testing.T) {
 	shell.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH")}
 	out, err := shell.CombinedOutput()
 	require.NoError(t, err, string(out))
-	require.Equal(t, "/shared/trainer/1f / 0002 -B -m trainer.warm.pod driver\n", string(out))
+	require.Equal(t, "/shared/trainer/1f / 0002 -B -m trainer.standby.pod driver\n", string(out))
 }

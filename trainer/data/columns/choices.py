@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from trainer.core import registry
 from trainer.data.columns.profiles import Profile
 from trainer.data.columns.values import MOSTLY
 from trainer.data.names import LABELS, TEXTS, TITLE, column
@@ -78,7 +79,7 @@ def _fits(p: Profile, task: str) -> bool:
     """Whether the column can be the label of ``task``."""
     if p.lists >= MOSTLY:
         return False
-    if task.endswith("regression"):
+    if registry.predicts_numbers(task):
         return p.numeric and p.distinct > 1 and not p.is_identifier
     return p.is_class or (task == "auto" and p.is_measure)
 
@@ -126,7 +127,8 @@ def _text_by_length(seen: dict[str, Profile], label_column: str, where: str) -> 
             f"Its columns are {some(seen)}.",
         )
     if len(free) > 1 and free[1].words >= 0.9 * free[0].words:
-        _ask("text", [p.name for p in free if p.words >= 0.9 * free[0].words], where)
+        pair = " To read two of them as a pair, set text_pair_column to the second."
+        _ask("text", [p.name for p in free if p.words >= 0.9 * free[0].words], where, pair)
     longest = f"its cells are the longest, with {free[0].words:.0f} words on average"
     return Choice((free[0].name,), f"{column(free[0].name)} is used as the text: {longest}.")
 
@@ -166,7 +168,7 @@ def check_label(p: Profile, where: str, task: str) -> None:
             f"The label column {p.name} of {where} contains lists, but a model predicts one label for each row.",
             "Choose a label_column with one label for each row, or train one model for each label.",
         )
-    if task.endswith("regression"):
+    if registry.predicts_numbers(task):
         if p.numbers < 0.5:
             raise UserError(
                 "label_not_a_number",
@@ -187,9 +189,7 @@ def _values(p: Profile) -> str:
     return f"it has {p.distinct} different values"
 
 
-def _ask(kind: str, names: list[str], where: str) -> None:
+def _ask(role: str, names: list[str], where: str, more: str = "") -> None:
     raise UserError(
-        f"ambiguous_{kind}",
-        f"Several columns of {where} could be the {kind}: {some(names)}.",
-        f"Set {kind}_column to the right one." + (" To read two of them as a pair, set text_pair_column to the second." if kind == "text" else ""),
+        f"ambiguous_{role}", f"Several columns of {where} could be the {role}: {some(names)}.", f"Set {role}_column to the right one.{more}"
     )

@@ -4,10 +4,11 @@ import json
 from pathlib import Path
 
 from trainer.data.formats import parquet_images
-from trainer.data.formats.memory import CELL_BYTES, MEMORY_SHARE, memory, too_large
+from trainer.data.formats.memory import CELL_BYTES, MEMORY_SHARE, too_large
 from trainer.data.formats.objects import cell
 from trainer.data.formats.table import NotATable, Table
 from trainer.errors import some
+from trainer.memory import memory
 
 BATCH = 10_000
 _FEATURES = b"huggingface"  # the key in the file's metadata under which Hugging Face describes the columns

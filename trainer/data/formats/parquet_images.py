@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from trainer.archive.budget import Budget
-from trainer.config.spec import Input
-from trainer.data.formats.memory import MEMORY_SHARE, memory, too_large
+from trainer.core.input import Input
+from trainer.data.formats.memory import MEMORY_SHARE, too_large
 from trainer.errors import is_full
+from trainer.memory import memory
 
 CODE = "parquet"  # of the errors of the budget
 BATCH = 64  # images in memory at a time

@@ -3,13 +3,14 @@
 import csv
 import re
 
-from trainer.config.spec import Input
+from trainer.core.input import Input
 from trainer.data.formats import dialect as dialects, objects, parquet
 from trainer.data.formats.decode import NotText, decode
-from trainer.data.formats.memory import MEMORY_SHARE, memory, too_large
+from trainer.data.formats.memory import MEMORY_SHARE, too_large
 from trainer.data.formats.table import NotATable, Table
 from trainer.data.names import extension
 from trainer.errors import UserError
+from trainer.memory import memory
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
 

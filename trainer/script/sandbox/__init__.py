@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from trainer.config.jail import Jail
 from trainer.errors import UserError
-from trainer.script.jail import Jail
 
 Exceeded = Literal["memory", "processes", "disk", "files", "time"]
 

@@ -15,8 +15,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from trainer.config.jail import HOME, RUN, Jail
 from trainer.errors import UserError
-from trainer.script.jail import HOME, RUN, Jail
 from trainer.script.sandbox import cgroup, machine, probe, seccomp, watch
 from trainer.script.sandbox.supervise import Launch, Supervised
 

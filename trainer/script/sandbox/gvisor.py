@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from trainer.script.jail import HOME, RUN, Jail
+from trainer.config.jail import HOME, RUN, Jail
 from trainer.script.sandbox import cgroup, machine, probe, watch
 from trainer.script.sandbox.supervise import Launch, Supervised
 

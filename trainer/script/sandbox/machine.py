@@ -8,7 +8,7 @@ import zlib
 from functools import cache
 from pathlib import Path
 
-from trainer.script.jail import HOME, Jail
+from trainer.config.jail import HOME, Jail
 
 HOSTNAME = "run"
 USER = "user"

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from trainer.script.jail import HOME, RUN, Jail
+from trainer.config.jail import HOME, RUN, Jail
 from trainer.script.sandbox import cgroup, watch
 from trainer.script.sandbox.supervise import Launch, Supervised
 

@@ -10,7 +10,7 @@ import socket
 from collections.abc import Sequence
 from pathlib import Path
 
-from trainer.script.jail import Jail
+from trainer.config.jail import Jail
 from trainer.script.sandbox.bwrap import Bubblewrap
 from trainer.script.sandbox.none import NoSandbox
 from trainer.script.sandbox.supervise import Supervised

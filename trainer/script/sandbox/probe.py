@@ -11,8 +11,8 @@ import traceback
 from pathlib import Path
 from typing import BinaryIO
 
+from trainer.config.jail import HOME, INPUTS, MIB, RUN, Jail, Limits
 from trainer.errors import UserError
-from trainer.script.jail import HOME, INPUTS, MIB, RUN, Jail, Limits
 from trainer.script.sandbox import Sandbox
 
 SECONDS = 30.0

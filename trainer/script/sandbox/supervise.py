@@ -13,7 +13,7 @@ import time
 import traceback
 from abc import ABC, abstractmethod
 
-from trainer.script.jail import GIB, MIB, Jail, Limits
+from trainer.config.jail import GIB, MIB, Jail, Limits
 from trainer.script.sandbox import Ended, Exceeded, cgroup, watch
 
 TICK_SECONDS = 0.25

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from trainer.plan import CHECKPOINTS
+from trainer.core.plan import CHECKPOINTS
 from trainer.run_folder import files
 from trainer.run_folder.lease import EARLIER, Lease
 from trainer.script import foreign

@@ -18,8 +18,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from trainer.config.spec import Spec
+from trainer.core.plan import CHECKPOINTS
 from trainer.errors import is_full
-from trainer.plan import CHECKPOINTS
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
 from trainer.run_folder.lease import Lease, LeaseLost

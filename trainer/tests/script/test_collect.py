@@ -5,8 +5,8 @@ import os
 
 import pytest
 
+from trainer.config.jail import Limits
 from trainer.script import collect
-from trainer.script.jail import Limits
 from trainer.script.tree import File
 
 

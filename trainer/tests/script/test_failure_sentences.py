@@ -2,8 +2,8 @@
 
 import pytest
 
+from trainer.config.jail import GIB, MIB, Limits
 from trainer.script import reasons
-from trainer.script.jail import GIB, MIB, Limits
 from trainer.script.reasons import Facts, Trace
 from trainer.script.sandbox import Ended
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import hostile_scripts as scripts
 import pytest
 
-from trainer.script.jail import HOME, INPUTS, MIB, MODELS, RUN, Jail, Limits
+from trainer.config.jail import HOME, INPUTS, MIB, MODELS, RUN, Jail, Limits
 from trainer.script.sandbox import Ended, bwrap, cgroup, gvisor, kinds, none, supervise
 
 LIMITS = Limits(memory_bytes=256 * MIB, processes=40, disk_bytes=16 * MIB, files=500, file_bytes=8 * MIB, seconds=60, grace_seconds=1)
@@ -353,7 +353,7 @@ def test_a_sandbox_ends_with_the_process_that_made_it(machine, name):
         import sys
         sys.path[:0] = {sys.path!r}
         from pathlib import Path
-        from trainer.script.jail import Jail, RUN
+        from trainer.config.jail import Jail, RUN
         from trainer.script.sandbox import kinds
         jail = Jail(Path({str(machine.jail.tree)!r}), Path({str(machine.jail.home)!r}), environment={{"PATH": "/usr/bin:/bin"}})
         kinds({name!r})[0].start(jail, [sys.executable, "-I", "-S", RUN + "/train.py"], 1, 2).wait()

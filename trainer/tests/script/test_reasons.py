@@ -4,8 +4,8 @@ import signal
 
 import pytest
 
+from trainer.config.jail import GIB, Limits
 from trainer.script import reasons
-from trainer.script.jail import GIB, Limits
 from trainer.script.reasons import Facts
 from trainer.script.sandbox import Ended
 

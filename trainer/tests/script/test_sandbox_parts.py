@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from trainer.config.jail import Limits
 from trainer.errors import UserError
 from trainer.script import sandbox
-from trainer.script.jail import Limits
 from trainer.script.sandbox import bwrap, cgroup, machine, probe, seccomp, watch
 
 ALLOW, KILL = "allow", "kill"

@@ -6,10 +6,10 @@ import pytest
 from scripts import SPEC
 
 from trainer.config import spec as specs
+from trainer.config.jail import Limits
 from trainer.errors import UserError
 from trainer.script import collect, environment, tree
 from trainer.script.command import Nodes
-from trainer.script.jail import Limits
 
 LARGE = b"x" * (tree.COPIED_BYTES + 1)
 

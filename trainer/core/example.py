@@ -1,0 +1,58 @@
+"""One example, and the dataset of a run."""
+
+import collections
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from trainer.core.kind import Kind
+    from trainer.data.columns.values import Style
+
+
+SPLITS = ("train", "validation", "test")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One example: where a person finds it again, what a model reads of it, and what the model is to answer.
+
+    ``row`` counts as a person does, from 1 with the header; it is 0 where the file itself is the example. ``content`` is a text, a pair of
+    texts, the words of a sentence, the path of an image, or the cells of a table row in the order of ``Dataset.columns``; the cells of
+    number columns are empty or such that ``float`` reads them. ``target`` is the label, the labels (see kinds/rows/label_sets.py), or the
+    tags of all words with spaces between them; for regression a number that ``float`` reads; empty where there is none.
+    """
+
+    file: str
+    row: int
+    content: Any
+    target: str
+    id: str = ""
+    group: str = ""
+
+
+@dataclass
+class Dataset:
+    """The data of a run. ``labels`` is the label map: the position of a label is the model's output for it.
+
+    ``label_column`` is empty where folders are the labels. ``types`` says of each column of a table whether it holds a
+    "number" or a "category"; of a text model, the column that is read as the second text is marked "pair".
+    """
+
+    task: str
+    kind: "Kind"
+    splits: dict[str, list[Example]]
+    files: list[str]
+    columns: tuple[str, ...]
+    label_column: str
+    labels: tuple[str, ...] = ()  # in natural order; none for regression
+    types: dict[str, str] = field(default_factory=dict)
+    styles: dict[str, "Style"] = field(default_factory=dict)  # how the columns of numbers are written, and the label of a regression
+    dropped: list[tuple[str, int]] = field(default_factory=list)  # reason, rows
+    checks: list[dict] = field(default_factory=list)
+    split_sha256: str = ""
+    separator: str = ""  # between the labels of a target, where rows have several
+
+    def counts(self) -> dict[str, int]:
+        """Label to number of training rows (of words, for tags), in the order of the label map."""
+        counted = collections.Counter(label for e in self.splits["train"] for label in self.kind.labels_of(e.target, self.separator))
+        return {label: counted[label] for label in self.labels}

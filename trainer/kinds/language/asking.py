@@ -1,0 +1,60 @@
+"""The trained language model and its base answer the same prompts and read the same held-out examples. Runs in a worker."""
+
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from trainer.core.plan import Plan
+from trainer.kinds.language import lora, samples
+from trainer.run_folder.events import Events
+
+MERGED = "merged"
+
+
+@dataclass
+class Asked:
+    """The answers as token ids. ``before`` and ``base`` are None where the training began with random weights.
+
+    ``base`` is how likely the base model finds the test examples. ``trained`` is the number of weights that were trained. ``merged``
+    is the folder of the model with its adapter merged, if that was asked for.
+    """
+
+    after: list[list[int]]
+    before: list[list[int]] | None
+    base: Any  # Likelihoods, or None
+    trained: int
+    merged: Path | None
+
+
+def ask(model, plan: Plan, device, events: Events) -> Asked:
+    """Ask ``model``, which is trained, and its base. Merges the adapter of ``model`` last, if that is asked for."""
+    from trainer.train import evaluate
+
+    events.phase("test", f"Writing answers to {len(plan.details.prompts)} held-out prompts.")
+    adapted = hasattr(model, "disable_adapter")
+    trained = sum(p.numel() for p in model.parameters() if p.requires_grad or not adapted)
+    after = samples.answers(model, plan.details, device)
+    before = base = None
+    if not plan.base.fresh:
+        with _base(model, plan, adapted) as original:
+            before = samples.answers(original, plan.details, device)
+            if len(rows := plan.splits["test"]):
+                base = evaluate.answers(original, rows, plan.target, device)
+    merged = None
+    if adapted and plan.settings.merge:
+        merged = Path(plan.work) / MERGED
+        lora.merge(model, merged)
+    return Asked(after, before, base, trained, merged)
+
+
+@contextlib.contextmanager
+def _base(model, plan: Plan, adapted: bool):
+    """The model as it was before the training."""
+    if adapted:
+        with model.disable_adapter():
+            yield model
+        return
+    from trainer.kinds.language import network as language
+
+    yield language.base_model(model, plan)

@@ -1,0 +1,79 @@
+"""How much memory the training of an installed language model needs."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from trainer.errors import UserError, gigabytes
+
+SHORTER = 256  # tokens that are proposed where the memory is too small
+_STATE = 12  # bytes for each trained weight beside itself: its gradient and two moments
+_ROOM = 600_000_000  # of the process itself, with torch and transformers
+_BILLION = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """What decides the memory of a training: the weights, how many are trained, and the size of a batch and of the model's layers."""
+
+    weights: int
+    trained: int
+    rows: int
+    length: int
+    layers: int
+    width: int
+    vocabulary: int
+
+    def needed(self, length: int = 0) -> int:
+        """About how many bytes it takes in single precision, with sequences of ``length`` tokens (0: as chosen)."""
+        tokens = self.rows * (length or self.length)
+        activations = 2 * tokens * (34 * self.layers * self.width + 10 * self.vocabulary)
+        return _ROOM + 4 * self.weights + _STATE * self.trained + activations
+
+
+def of(folder: Path, config: dict, settings, shape: dict) -> Footprint:
+    """The footprint of the model in ``folder``. Sizes that its configuration does not name count as those of a small model."""
+    weights = count(folder)
+    layers, width = _size(config, ("num_hidden_layers", "n_layer"), 12), _size(config, ("hidden_size", "n_embd"), 768)
+    inner = _size(config, ("intermediate_size", "n_inner"), 4 * width)
+    adapter = shape.get("rank", 0) * layers * (8 * width + 3 * (width + inner))
+    rows = -(-settings.batch_size // max(1, settings.gradient_accumulation))
+    return Footprint(
+        weights, adapter if shape["finetuning"] == "lora" else weights, rows, shape["max_length"], layers, width,
+        _size(config, ("vocab_size",), shape["vocabulary_size"]),
+    )  # fmt: skip
+
+
+def count(folder: Path) -> int:
+    """The number of weights of the model in ``folder``, from the headers of its files."""
+    import math
+
+    from safetensors import safe_open
+
+    total = 0
+    for file in folder.glob("*.safetensors"):
+        with safe_open(file, framework="numpy") as opened:
+            total += sum(math.prod(opened.get_slice(name).get_shape()) for name in opened.keys())  # noqa: SIM118 - not a dict
+    return total
+
+
+def check(needs: Footprint, available: int, name: str, method: str) -> None:
+    """Raise UserError where the training does not fit into ``available`` bytes."""
+    needed = needs.needed()
+    if needed <= available:
+        return
+    shorter = f"max_length {SHORTER} ({gigabytes(needs.needed(SHORTER))})" if needs.length > SHORTER else "a smaller batch_size"
+    raise UserError(
+        "model_memory",
+        f"{name} has {spelled_count(needs.weights)} weights: {'LoRA' if method == 'lora' else 'full finetuning'} needs about {gigabytes(needed)} "
+        f"and the worker has {gigabytes(available)}.",
+        f"Choose a smaller model, {shorter}, or ask for more memory.",
+    )
+
+
+def spelled_count(number: int) -> str:
+    """A number of weights as text: "1.7 billion", "135 million"."""
+    return f"{number / _BILLION:.1f} billion" if number >= _BILLION else f"{max(1, round(number / 1e6))} million"
+
+
+def _size(config: dict, names: tuple[str, ...], default: int) -> int:
+    return next((config[n] for n in names if isinstance(config.get(n), int) and config[n] > 0), default)

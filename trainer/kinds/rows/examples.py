@@ -1,0 +1,167 @@
+"""From tables to examples."""
+
+from __future__ import annotations
+
+import collections
+from pathlib import Path
+
+from trainer.core.example import SPLITS, Example
+from trainer.data import names
+from trainer.data.checks import Checks
+from trainer.data.columns import values
+from trainer.data.columns.features import NUMBER
+from trainer.data.columns.values import Style
+from trainer.data.formats.table import Table
+from trainer.data.images import Index
+from trainer.errors import UserError, count as count_of, left_out, some
+from trainer.kinds.rows import conversations as forms
+from trainer.kinds.rows.roles import Roles
+
+PAIR = "pair"
+LONGEST_LABEL = 500  # characters: a longer one is a text in the wrong place
+
+
+class Rows:
+    """Makes the examples of tables with ``roles``, and counts the rows that cannot be used by the reason.
+
+    ``styles`` says how the numbers of a column are written; a column that it lacks has plain numbers with any unit.
+    """
+
+    def __init__(self, roles: Roles, styles: dict[str, Style], images: Index, prompts: bool = False):
+        self._roles, self._styles, self._images = roles, styles, images
+        self._prompts = prompts  # conversations are to be answered, and need no answer of their own
+        self.left: collections.Counter[str] = collections.Counter()
+        self.read = 0  # rows of conversations, texts or prompts
+        self.first: dict[str, int] = {}  # the first row that was left out for a reason, where that helps to find it
+        self.missing: list[str] = []  # images that a table names and that are not there
+
+    def examples(self, table: Table) -> list[Example]:
+        """The examples of one table, in its order. The target is empty where the table has no label column."""
+        roles = self._roles
+        contents = self._contents(table)
+        targets = self._targets(table)
+        name_of = roles.id or (roles.columns[0] if roles.reads_images else "")  # else nobody could tell which image a row is about
+        ids, groups = (([c.strip() for c in table.cells(n)] if n else [""] * len(table.rows)) for n in (name_of, roles.group))
+        found = []
+        for (number, _), content, target, name, group in zip(table.rows, contents, targets, ids, groups):
+            if content is not None and target is not None:
+                found.append(Example(table.name, number, content, target, name, group))
+        return found
+
+    def by_split(self, table: Table) -> dict[str, list[Example]]:
+        """The examples of one table by the value of its split column; an empty value means train."""
+        splits = dict(zip((n for n, _ in table.rows), (c.strip() for c in table.cells(self._roles.split))))
+        known = {value: names.split_of(value) if value else "train" for value in set(splits.values())}
+        if strange := sorted(v for v, split in known.items() if split is None):
+            raise UserError(
+                "split_column",
+                f"The split column {self._roles.split} of {table.name} has values that are not the name of a split: {some(strange, 6)}.",
+                "Use the values train, validation and test, or leave split_column empty.",
+            )
+        found: dict[str, list[Example]] = {name: [] for name in SPLITS}
+        for e in self.examples(table):
+            found[known[splits[e.row]]].append(e)
+        return found
+
+    def report(self, where: str, missing_labels: str, checks: Checks) -> None:
+        """Say which rows were left out. Raises UserError for those without a label where the user wants none."""
+        unlabelled = self.left["the label is empty"]
+        if unlabelled and missing_labels == "fail":
+            raise UserError(
+                "missing_labels",
+                f"{unlabelled} rows of {where} have no label in the column {self._roles.label}.",
+                "Fill in the labels, or set missing_labels to drop.",
+            )
+        if self._roles.writes:
+            self._refuse_most(where)
+        for reason, count in self.left.items():
+            checks.drop(reason, count)
+            examples = f" ({some(self.missing, 6)})" if self.missing and reason.startswith("the image") else ""
+            examples = f" (the first is row {self.first[reason]})" if reason in self.first else examples
+            checks.warning("empty_rows", f"{left_out(count, 'row')} of {where} because {reason}{examples}.")
+
+    def _refuse_most(self, where: str) -> None:
+        """Raise UserError where most rows hold nothing to learn."""
+        if not self.first or self.left.total() <= self.read / 2:
+            return
+        reason = self.left.most_common(1)[0][0]
+        raise UserError(
+            "conversations",
+            f"Row {self.first[reason]} of {where}: {reason}.",
+            "Give every conversation turns of user and assistant in turn that end with an answer, and every prompt its answer.",
+            f"{self.left.total()} of {count_of(self.read, 'row')} cannot be used.",
+        )
+
+    def _contents(self, table: Table) -> list:
+        if self._roles.writes:
+            return self._conversations(table)
+        kind = self._roles.kind.name
+        found = self._texts(table) if kind == "text" else self._paths(table) if kind == "image" else self._cells(table)
+        reason = {"text": "the text is empty", "image": "the image they name is not in the dataset", "table": "all their cells are empty"}[kind]
+        if empty := found.count(None):
+            self.left[reason] += empty
+        return found
+
+    def _texts(self, table: Table) -> list[str | tuple[str, str] | None]:
+        first = [c for c in self._roles.columns if self._roles.types.get(c) != PAIR]
+        texts = [table.cells(c) for c in first]
+        joined = ["\n".join(t for t in map(str.strip, row) if t) for row in zip(*texts)]
+        if len(first) == len(self._roles.columns):
+            return [text or None for text in joined]
+        second = [c.strip() for c in table.cells(self._roles.columns[-1])]
+        return [(a, b) if a and b else None for a, b in zip(joined, second)]
+
+    def _conversations(self, table: Table) -> list[forms.Conversation | str | None]:
+        parts = self._roles.types
+        found = []
+        self.read += len(table.rows)
+        for (number, _), cells in zip(table.rows, zip(*(table.cells(name) for name in parts))):
+            held = dict(zip(parts.values(), cells))
+            content, reason = (forms.prompt(held), "the prompt is empty") if self._prompts else forms.content(held)
+            if content is None:
+                self.left[reason] += 1
+                self.first.setdefault(reason, number)
+            found.append(content)
+        return found
+
+    def _paths(self, table: Table) -> list[Path | None]:
+        found = []
+        for cell in table.cells(self._roles.columns[0]):
+            image = self._images.find(cell)
+            found.append(image.file if image else None)
+            if image is None:
+                self.missing.append(cell.strip())
+        return found
+
+    def _cells(self, table: Table) -> list[tuple[str, ...] | None]:
+        columns = []
+        for name in self._roles.columns:
+            cells = table.cells(name)
+            if self._roles.types[name] == NUMBER:
+                columns.append(values.as_numbers(cells, self._styles.get(name, Style())))
+            else:
+                category = {c: "" if values.is_missing(c) else c.strip() for c in set(cells)}
+                columns.append([category[c] for c in cells])
+        return [row if any(row) else None for row in zip(*columns)]
+
+    def _targets(self, table: Table) -> list[str | None]:
+        if not self._roles.label or self._roles.writes:
+            return [""] * len(table.rows)
+        if self._roles.sets is not None:
+            found = self._roles.sets.targets(table)
+            if empty := found.count(""):
+                self.left["the labels are empty"] += empty
+            return [target or None for target in found]
+        cells = table.cells(self._roles.label)
+        read = {c: c.strip() if self._roles.regression else values.label(c) for c in set(cells)}
+        cells = [read[c] for c in cells]
+        if empty := cells.count(""):
+            self.left["the label is empty"] += empty
+        if not self._roles.regression:
+            if long := sum(len(c) > LONGEST_LABEL for c in cells):
+                self.left[f"the label has more than {LONGEST_LABEL} characters"] += long
+            return [c if 0 < len(c) <= LONGEST_LABEL else None for c in cells]
+        numbers = [c or None for c in values.as_numbers(cells, self._styles.get(self._roles.label, Style()))]
+        if strange := numbers.count(None) - empty:
+            self.left["the label is not a number"] += strange
+        return numbers

@@ -1,0 +1,154 @@
+"""How the labels of a row are written: separated in one cell, as a list, or in one column of 0 and 1 for each label.
+
+The target of an example has its labels with the separator of the data between them, and NONE where a row has no label.
+"""
+
+import collections
+import json
+from dataclasses import dataclass
+
+from trainer.data import names
+from trainer.data.columns import choices, values
+from trainer.data.columns.profiles import Profile
+from trainer.data.formats.table import Table
+from trainer.errors import UserError, some
+
+TASK = "multi-label-classification"
+NONE = "(none)"
+SEPARATORS = (";", "|", ",")
+NAMES = ("tags", "categories", "genres", "topics", "keywords")  # of columns that count where none has the name of a label
+MIN_SHARE = 0.05  # of the cells with several labels
+MIN_COLUMNS = 3  # of 0 and 1
+MAX_LABELS = 1000
+_LONGEST, _WORDS = 60, 4  # characters and words of a label
+_YES_NO = ({"0", "1"}, {"0.0", "1.0"}, {"true", "false"}, {"yes", "no"})
+_YES = ("1", "1.0", "true", "yes")
+
+
+@dataclass(frozen=True)
+class Form:
+    """``columns`` hold the labels: one with the labels of a row and ``separator`` between them or as a list, or one for each label."""
+
+    columns: tuple[str, ...]
+    separator: str
+    why: str
+
+    @property
+    def name(self) -> str:
+        return self.columns[0] if len(self.columns) == 1 else ", ".join(self.columns)
+
+    def targets(self, table: Table) -> list[str]:
+        """The target of each row; empty where nobody knows its labels."""
+        cells = [table.cells(c) for c in self.columns]
+        if len(cells) == 1:
+            return [joined(parts(c, self.separator), self.separator) if c.strip() else "" for c in cells[0]]
+        found = []
+        for row in zip(*cells):
+            known = [c.strip().lower() for c in row]
+            labels = [n.strip() for n, c in zip(self.columns, known) if c in _YES]
+            found.append(joined(labels, self.separator) if all(known) else "")
+        return found
+
+
+def parts(cell: str, separator: str) -> tuple[str, ...]:
+    """The labels in a cell or a target, each once, in their order."""
+    cell = cell.strip()
+    if cell == NONE:
+        return ()
+    found = _list(cell)
+    if found is None:
+        found = cell.split(separator)
+    clean = (" ".join(values.label(str(p)).replace(separator, " ").split()) for p in found)
+    return tuple(dict.fromkeys(p for p in clean if p))
+
+
+def joined(labels, separator: str) -> str:
+    """The target of an example with ``labels``."""
+    between = " | " if separator == "|" else f"{separator} "
+    return between.join(sorted(labels, key=names.natural)) or NONE
+
+
+def find(tables: list[Table], seen: dict[str, Profile], settings, where: str) -> Form | None:
+    """The columns that hold several labels for each row; None where there are none. Raises UserError where the task asks for them."""
+    asked = settings.task == TASK
+    if settings.task != "auto" and not asked:
+        return None
+    wanted = [choices.resolve(w, seen, "label_column", where) for w in choices.listed(settings.label_column, dict.fromkeys(seen))]
+    text = settings.text_column.strip() or any(p.is_free_text or n.strip().lower() in names.TEXT_NAMES for n, p in seen.items())
+    if not asked and not text:
+        return None
+    form = _columns(seen, tables, wanted) if len(wanted) != 1 else None
+    named = wanted or next((m for known in (names.LABELS, NAMES) if (m := [n for n in seen if n.strip().lower() in known])), [])
+    if form is None and len(wanted) < 2:
+        form = next((f for n in named if (f := _cell(n, tables, asked))), None)
+    if form is None and asked:
+        raise UserError(
+            "no_label_sets", f"No column of {where} has several labels for a row, which {TASK} needs.",
+            "Separate the labels of a row by a semicolon in one column, or write a column of 0 and 1 for each label; name them in label_column.",
+        )  # fmt: skip
+    return form
+
+
+def _cell(name: str, tables: list[Table], asked: bool) -> Form | None:
+    """The form of one column: lists, else the first separator by which labels come in many combinations."""
+    cells = [c.strip() for t in tables for c in values.sample(t.cells(name)) if c.strip()]
+    lists = sum(_list(c) is not None for c in cells)
+    if cells and lists >= values.MOSTLY * len(cells):
+        uses = collections.Counter(label for c in cells for label in parts(c, ";"))
+        repeat = 2 <= len(uses) <= MAX_LABELS and uses.total() >= 3 * len(uses)
+        return Form((name,), ";", f"{names.column(name)} has a list of labels in each row.") if repeat else None
+    for separator in SEPARATORS:
+        if _combine([parts(c, separator) for c in cells], asked):
+            word = {";": "semicolons", "|": "bars", ",": "commas"}[separator]
+            several = sum(len(parts(c, separator)) > 1 for c in cells)
+            why = f"{names.column(name)} has several labels in {several} of {len(cells)} rows that were looked at, separated by {word}."
+            return Form((name,), separator, why)
+    return None
+
+
+def _combine(found: list[tuple[str, ...]], asked: bool) -> bool:
+    """Whether labels are short, repeat, and come together in several combinations: "Trinidad, Tobago" alone is one label."""
+    several = [f for f in found if len(f) > 1]
+    uses = collections.Counter(label for f in found for label in f)
+    if len(uses) < 2 or len(several) < (1 if asked else MIN_SHARE * len(found)):
+        return False
+    together: dict[str, set] = collections.defaultdict(set)
+    for f in {frozenset(f) for f in found}:
+        for label in f:
+            together[label].add(f)
+    combined = {label for f in several for label in f}
+    mixed = sum(len(together[label]) > 1 for label in combined) >= 0.8 * len(combined)
+    short = all(len(label) <= _LONGEST and len(label.split()) <= _WORDS for label in uses)
+    return mixed and short and len(uses) <= MAX_LABELS and uses.total() >= 3 * len(uses)
+
+
+def _columns(seen: dict[str, Profile], tables: list[Table], wanted: list[str]) -> Form | None:
+    """The columns of 0 and 1: those that were asked for, else all of them, where there are several and no other label."""
+    found = [n for n in wanted or seen if _is_yes_no(n, tables)]
+    if len(wanted) > 1 and len(found) < len(wanted):
+        return None
+    others = [n for n, p in seen.items() if n not in found and n.strip().lower() in names.LABELS and p.cells]
+    text = any(p.is_free_text or n.strip().lower() in names.TEXT_NAMES for n, p in seen.items() if n not in found)
+    if len(found) < (2 if wanted else MIN_COLUMNS) or not text or (others and not wanted) or len(found) > MAX_LABELS:
+        return None
+    why = "as requested" if wanted else "they hold nothing else, beside a text"
+    return Form(tuple(found), ";", f"The columns {some(found, 8)} say with 0 and 1 which labels a row has: {why}.")
+
+
+def _is_yes_no(name: str, tables: list[Table]) -> bool:
+    cells = {c.strip().lower() for t in tables for c in values.sample(t.cells(name))}
+    return bool(cells) and any(cells <= pair for pair in _YES_NO)
+
+
+def _list(cell: str) -> list | None:
+    """The entries of a list as JSON or Python writes it; None for other cells."""
+    if not (cell.startswith("[") and cell.endswith("]")):
+        return None
+    for text in (cell, cell.replace("'", '"')):
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, list) and not any(isinstance(e, (list, dict)) for e in found):
+            return found
+    return None

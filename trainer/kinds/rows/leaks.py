@@ -1,0 +1,79 @@
+"""Detects label leaks: inputs that reveal the label, so that the metrics say nothing about new data."""
+
+import collections
+import re
+
+import numpy
+
+from trainer.core.example import Example
+from trainer.data.checks import Checks
+from trainer.data.columns.features import CATEGORY
+from trainer.errors import some
+from trainer.kinds.rows.roles import Roles
+
+DETERMINED = 0.99  # of the rows whose value occurs more than once
+COMMON = 0.95  # of one class: then anything seems to determine the label
+CORRELATED = 0.9999
+SAMPLE = 20_000
+FEW_VALUES = 200
+
+
+def check(rows: list[Example], roles: Roles, checks: Checks) -> None:
+    """Report columns that reveal the label, and texts that contain it."""
+    rows = rows[:: -(-len(rows) // SAMPLE)]
+    if roles.reads_texts:
+        _texts(rows, roles, checks)
+        return
+    test = _linear if roles.regression else _determines
+    found = [name for i, name in enumerate(roles.columns) if test([e.content[i] for e in rows], [e.target for e in rows], roles.types[name])]
+    if found:
+        what = f"The columns {some(found, 6)} each predict" if len(found) > 1 else f"The column {found[0]} predicts"
+        known = "make sure that its value is known before the label is"
+        checks.warning("label_leak", f"{what} the label {roles.label} almost perfectly: {known}.")
+    else:
+        checks.ok("label_leak", "No column reveals the label.")
+
+
+def _determines(cells: list[str], targets: list[str], kind: str) -> bool:
+    """Whether equal cells have equal labels, as far as cells repeat; numbers only where they have few values."""
+    by_value: dict[str, collections.Counter] = collections.defaultdict(collections.Counter)
+    for cell, target in zip(cells, targets):
+        if cell:
+            by_value[cell][target] += 1
+    if kind != CATEGORY and len(by_value) > FEW_VALUES:
+        return False
+    repeated = [c for c in by_value.values() if c.total() >= 2]
+    covered = sum(c.total() for c in repeated)
+    common = collections.Counter(targets).most_common(1)[0][1] / len(targets)
+    right = sum(max(c.values()) for c in repeated)
+    return covered >= 0.5 * len(cells) and right >= DETERMINED * covered and common < COMMON
+
+
+def _linear(cells: list[str], targets: list[str], kind: str) -> bool:
+    """Whether the numbers are the target in other units."""
+    if kind == CATEGORY:
+        return False
+    pairs = numpy.array([(float(c), float(t)) for c, t in zip(cells, targets) if c])
+    if len(pairs) < 0.5 * len(cells) or len(pairs) < 3 or not pairs.std(axis=0).all():
+        return False
+    return bool(abs(numpy.corrcoef(pairs.T)[0, 1]) > CORRELATED)
+
+
+def _texts(rows: list[Example], roles: Roles, checks: Checks) -> None:
+    """Report where nearly all texts contain the name of their label and of no other."""
+    labels = {e.target.lower() for e in rows}
+    if roles.regression or len(labels) > FEW_VALUES:
+        return
+    names = sorted((n for n in labels if len(n) > 2 or not n.isdigit()), key=len, reverse=True)
+    if not names:
+        return
+    pattern = re.compile(r"(?<!\w)(" + "|".join(map(re.escape, names)) + r")(?!\w)")
+    telling = 0
+    for e in rows:
+        text = e.content if isinstance(e.content, str) else "\n".join(e.content)
+        telling += set(pattern.findall(text[:2000].lower())) == {e.target.lower()}
+    if telling >= 0.9 * len(rows):
+        share = f"{telling / len(rows):.0%} of the texts contain the name of their own label and of no other"
+        checks.warning("label_leak", f"{share}: the model will rely on that word and fail on texts without it.")
+    else:
+        checks.ok("label_leak", "The texts do not reveal their labels by name.")

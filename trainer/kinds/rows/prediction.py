@@ -1,0 +1,181 @@
+"""The examples that an earlier model is to answer."""
+
+import dataclasses
+from dataclasses import replace
+from typing import NoReturn
+
+from trainer.core.columns import Columns
+from trainer.core.example import Example
+from trainer.core.kind import Kind
+from trainer.data import folders, images as image_files, names, sources
+from trainer.data.columns import values
+from trainer.data.columns.choices import listed, resolve
+from trainer.data.columns.features import NUMBER
+from trainer.data.columns.values import Style
+from trainer.data.formats import tables
+from trainer.data.formats.table import NotATable, Table
+from trainer.data.images import Index
+from trainer.data.sources import Sources
+from trainer.errors import UserError, left_out, some
+from trainer.gc_pause import paused
+from trainer.kinds.rows import conversations as forms
+from trainer.kinds.rows.examples import PAIR, Rows
+from trainer.kinds.rows.roles import IMAGE, LANGUAGE, TABLE, TEXT, Roles
+from trainer.run_folder.events import Events
+
+Read = tuple[list[Example], list[str], int]  # examples, their files, and how many rows were left out
+
+
+@paused()
+def images(kind: Kind, found: Sources, columns: Columns, settings, events: Events) -> Read:
+    """Every image that can be decoded is an example."""
+    if found.images:
+        return _images(found.images, events)
+    raise _nothing(kind, columns.names, found.ignored)
+
+
+@paused()
+def cells(kind: Kind, found: Sources, columns: Columns, settings, events: Events) -> Read:
+    """Tables that have the columns are read, whatever else they hold."""
+    return _of_tables(kind, found, columns, settings, events) or _raise(_nothing(kind, columns.names, found.ignored))
+
+
+@paused()
+def texts(kind: Kind, found: Sources, columns: Columns, settings, events: Events) -> Read:
+    """The columns that the user names, or those of the model. Where no table fits, every text file is an example."""
+    names_read, types = _wanted(settings.text_column, columns.names, columns.types)
+    return _or_files(kind, found, replace(columns, names=names_read, types=types), settings, events)
+
+
+@paused()
+def prompts(kind: Kind, found: Sources, columns: Columns, settings, events: Events) -> Read:
+    """The columns with the prompts. Where no table fits, every text file is an example."""
+    names_read, types = _prompt_columns(settings.text_column, columns.types)
+    return _or_files(kind, found, replace(columns, names=names_read, types=types), settings, events)
+
+
+READERS = {IMAGE: images, TABLE: cells, TEXT: texts, LANGUAGE: prompts}
+
+
+def _or_files(kind: Kind, found: Sources, columns: Columns, settings, events: Events) -> Read:
+    if (read := _of_tables(kind, found, columns, settings, events)) is not None:
+        return read
+    if found.texts:
+        return _texts(found.texts, settings.encoding, events)
+    raise _nothing(kind, columns.names, found.ignored)
+
+
+def _of_tables(kind: Kind, found: Sources, columns: Columns, settings, events: Events) -> Read | None:
+    """The rows of the tables that have the columns; None where none has. The target is what stands in the label column, or empty."""
+    label = settings.label_column.strip() or columns.label
+    fitting = _fitting(found, columns.names, label, settings, events)
+    if not fitting:
+        return None
+    return _rows(fitting, Roles(kind.tasks[0], tuple(columns.names), types=columns.types), label, settings, events, columns.styles)
+
+
+def _raise(error: UserError) -> NoReturn:
+    raise error
+
+
+def _prompt_columns(text_column: str, types: dict[str, str]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The columns with the prompts of a language model, or the one that the user names, with the parts that they hold."""
+    if text_column.strip():
+        return (text_column.strip(),), {text_column.strip(): "text" if "text" in types.values() else "prompt"}
+    read = {name: part for name, part in types.items() if part not in ("answer", "system", "history", "input")}
+    return tuple(read), read
+
+
+def _wanted(text_column: str, columns: tuple[str, ...], types: dict[str, str]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The columns that the user names for a text model instead of its own; the last is the second text of a model of pairs."""
+    if not text_column.strip():
+        return columns, types
+    asked = tuple(c.strip() for c in listed(text_column, {}))
+    return asked, {asked[-1]: PAIR} if PAIR in types.values() and len(asked) > 1 else {}
+
+
+def _fitting(found: sources.Sources, wanted: tuple[str, ...], label: str, settings, events: Events) -> list[Table]:
+    fitting = []
+    for source in found.tables:
+        try:
+            table = tables.read(source, {c.lower() for c in (*wanted, label) if c}, settings, events)
+        except NotATable as e:
+            found.ignored.add(source.name, e)
+            continue
+        if lacking := table.lacks(wanted):
+            found.ignored.add(source.name, f"without the column {some(lacking, 4)}")
+        else:
+            fitting.append(table)
+    return fitting
+
+
+def _rows(
+    fitting: list[Table], roles: Roles, label: str, settings, events: Events, trained: dict[str, Style]
+) -> tuple[list[Example], list[str], int]:
+    events.decision("columns", list(roles.columns), f"The model reads the columns {some(roles.columns, 8)} of {some([t.name for t in fitting], 4)}.")
+    examples: list[Example] = []
+    for table in fitting:
+        roles.id = resolve(settings.id_column, dict.fromkeys(table.columns), "id_column", table.name) if settings.id_column.strip() else ""
+        styles = {c: _style(table, c, trained.get(c), events) for c, kind in roles.types.items() if kind == NUMBER}
+        found = Rows(roles, styles, Index([]), prompts=roles.writes).examples(table)
+        if held := next((name for name, part in roles.types.items() if part == "messages"), ""):  # the answers are in the conversations
+            cells_of = dict(zip((n for n, _ in table.rows), table.cells(held)))
+            found = [dataclasses.replace(e, target=forms.answer(forms.content({"messages": cells_of[e.row]})[0] or "")) for e in found]
+        if label and not table.lacks([label]):
+            cells = table.cells(label)
+            style = _style(table, label, trained[label], events) if label in trained else None
+            read = values.as_numbers(cells, style) if style else list(map(values.label, cells))
+            targets = dict(zip((n for n, _ in table.rows), read))
+            found = [dataclasses.replace(e, target=targets[e.row]) for e in found]
+        examples += found
+    skipped = sum(len(t.rows) for t in fitting) - len(examples)
+    if skipped:
+        events.warning("empty_rows", f"{left_out(skipped, 'row')}: empty in the columns that the model reads.")
+    return examples, [t.name for t in fitting], skipped
+
+
+def _style(table: Table, column: str, trained: Style | None, events: Events) -> Style:
+    """How the numbers of a column are written: as in training, unless its cells can only be read with the other decimal sign."""
+    cells = table.cells(column)
+    if trained is None:
+        return Style(values.uses_comma(cells))
+    comma = values.decimal_comma(cells)
+    style = Style(trained.comma if comma is None else comma, trained.unit)
+    if trained.unit is not None:
+        known = [c for c in values.sample(cells) if not values.is_missing(c)]
+        other = [c for c in known if values.number(c, style.comma, style.unit) is None and values.number(c, style.comma) is not None]
+        if other:
+            learnt = f"amounts in {trained.unit}" if trained.unit else "numbers without a unit"
+            events.warning(
+                "other_unit", f"{names.column(column)} of {table.name} has cells like {other[0].strip()}, but the model learned from {learnt}: "
+                "such cells count as empty.",
+            )  # fmt: skip
+    return style
+
+
+def _texts(texts: list, encoding: str, events: Events) -> tuple[list[Example], list[str], int]:
+    events.decision("columns", [], f"Each of the {len(texts)} text files is one text to predict.")
+    found = [(source, folders.text(source, encoding)) for source in texts]
+    examples = [Example(source.name, 0, text, "") for source, text in found if text]
+    return examples, [e.file for e in examples], len(texts) - len(examples)
+
+
+def _images(found: list, events: Events) -> tuple[list[Example], list[str], int]:
+    examples = [Example(i.name, 0, i.file, "") for i in found if image_files.decodes(i.file)]
+    if broken := len(found) - len(examples):
+        whole = {e.file for e in examples}
+        named = some([i.name for i in found if i.name not in whole], 6)
+        if not examples:
+            raise UserError("broken_images", f"No image can be decoded: {named}.", "Add PNG or JPEG images that an ordinary viewer can show.")
+        events.warning("images", f"{left_out(broken, 'image')} that cannot be decoded: {named}.")
+    return examples, [e.file for e in examples], len(found) - len(examples)
+
+
+def _nothing(kind: Kind, columns: tuple[str, ...], ignored: sources.Ignored) -> UserError:
+    what = "image" if kind.name == IMAGE else f"table with the {'columns' if len(columns) > 1 else 'column'} {some(columns, 8)}"
+    return UserError(
+        "no_data",
+        f"The dataset has no {what}, which the model reads.",
+        f"Add one, {'set text_column, ' if kind.text_column_replaces_columns else ''}or choose another model or data_file.",
+        f"Not used: {ignored}." if ignored else "",
+    )

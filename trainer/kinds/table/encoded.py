@@ -1,0 +1,93 @@
+"""Tables as standardised numbers and one-hot categories, for estimators that read them so, and the reading of their files."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+import numpy
+
+from trainer import threads
+from trainer.config.settings import Settings
+from trainer.core.example import Dataset, Example
+from trainer.data.columns.features import CATEGORY, NUMBER
+from trainer.estimators import balance
+from trainer.kinds.table import encoder as table
+from trainer.kinds.table.encoder import Cells, Encoder
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
+
+MAX_ENTRIES = 50_000_000  # of a matrix: 200 MB
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Encoded rows (rows x width, float32), their targets (int64 classes, or float64 numbers), and the weight of each class if any."""
+
+    encoder: Encoder
+    values: numpy.ndarray
+    targets: numpy.ndarray
+    class_weights: numpy.ndarray | None
+
+    @property
+    def weights(self) -> numpy.ndarray | None:
+        """The weight of each row."""
+        return None if self.class_weights is None else self.class_weights[self.targets]
+
+
+def of(data: Dataset, target: Classes | Number, settings: Settings, examples: list[Example], encoder: Encoder | None = None) -> Encoded:
+    """Encode ``examples`` whose label is known; very many of a wide table are sampled by the seed. ``encoder`` is learnt from them if
+    none is given."""
+    encoder = encoder or table.learned(data.columns, data.types, examples)
+    targets = target.encode([e.target for e in examples])
+    kept = numpy.flatnonzero(targets >= 0) if target.labels else numpy.arange(len(targets))
+    if (most := MAX_ENTRIES // max(1, encoder.width)) < len(kept):
+        kept = numpy.sort(numpy.random.default_rng(settings.seed).permutation(kept)[:most])
+    if len(kept) < len(targets):
+        examples, targets = [examples[i] for i in kept], targets[kept]
+    return Encoded(encoder, values(encoder, examples), targets, balance.class_weights(data, settings))
+
+
+def values(encoder: Encoder, examples: list[Example]) -> numpy.ndarray:
+    return cast(Cells, encoder.encode(examples, numpy.zeros(len(examples))).features).values
+
+
+def outputs(encoder: Encoder, examples: list[Example], scores: Callable[[numpy.ndarray], numpy.ndarray], classifies: bool) -> numpy.ndarray:
+    """The probabilities or the numbers of ``examples``, a block at a time, on one BLAS thread: sums would depend on their number."""
+    step = max(1, MAX_ENTRIES // max(1, encoder.width))
+    blocks = [examples[i : i + step] for i in range(0, len(examples), step)] or [[]]
+    with threads.one_of_blas():
+        found = numpy.concatenate([scores(values(encoder, block)) for block in blocks]).astype(numpy.float64)
+    return softmax(found) if classifies else found[:, 0]
+
+
+def softmax(scores: numpy.ndarray) -> numpy.ndarray:
+    odds = numpy.exp(scores - scores.max(axis=1, keepdims=True))
+    return odds / odds.sum(axis=1, keepdims=True)
+
+
+def restored(columns) -> Encoder:
+    """The encoder of a saved model. Raises ValueError, KeyError or TypeError unless its columns are described completely."""
+    for column in columns:
+        known = column["type"] == CATEGORY
+        if not isinstance(column["name"], str) or column["type"] not in (CATEGORY, NUMBER):
+            raise ValueError("a column is not described")
+        if known and not (isinstance(column["categories"], list) and all(isinstance(c, str) for c in column["categories"])):
+            raise ValueError("the categories of a column are not described")
+        if not known and not (numpy.isfinite([float(column["mean"]), float(column["std"])]).all() and column["std"] != 0):
+            raise ValueError("the scale of a column is not a number")
+    return Encoder(list(columns))
+
+
+def labels(config: dict) -> tuple[str, ...]:
+    found = config["labels"]
+    if not isinstance(found, list) or not all(isinstance(label, str) for label in found):
+        raise ValueError("its labels are not described")
+    return tuple(found)
+
+
+def tensor(tensors: dict, name: str, shape: tuple[int, ...]) -> numpy.ndarray:
+    """The float32 tensor of that name. Raises KeyError or ValueError unless it has ``shape`` and finite numbers."""
+    found = tensors[name]
+    if found.shape != shape or found.dtype != numpy.float32 or not numpy.isfinite(found).all():
+        raise ValueError(f"the tensor {name} is wrong")
+    return found

@@ -1,0 +1,116 @@
+"""Rows of a table with a class or a number each, told from columns of numbers and categories."""
+
+from dataclasses import replace
+from typing import Any
+
+from trainer.core.kind import Estimator, LinearFeatures
+from trainer.kinds.examples import ExampleKind
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
+
+CLASSES, NUMBERS = "tabular-classification", "tabular-regression"
+
+
+class Tables(ExampleKind):
+    name = "table"
+    tasks = (CLASSES, NUMBERS)
+    tasks_of_numbers = (NUMBERS,)
+    targets = (Classes, Number)
+    shape = "mlp"
+    starts_from = "table"
+    claims_by_whole_files = True
+    epochs = 60
+    estimators = (
+        Estimator("linear", "trainer.kinds.table.linear", "linear model on the columns", "table"),
+        Estimator("trees", "trainer.kinds.table.trees", "gradient-boosted trees", "table"),
+        Estimator("perceptron", "trainer.kinds.table.perceptron", "small neural network, fitted by scikit-learn", "table"),
+    )
+    from_random_weights = "A small neural network ({model}) is trained on the columns."
+    gains_by_installed_models = False
+    why_no_network = "The perceptron is a network of the same size. Set model to {shape} to train it by workers, or on a GPU."
+    exports_onnx = True
+    tried = 2
+    inputs_may_lack = True
+
+    def claim(self, files, settings):
+        from trainer.kinds.rows import reading
+
+        return reading.claim(self, files, settings)
+
+    def read(self, claim, settings, checks):
+        from trainer.kinds.rows import reading
+
+        return reading.load(claim, settings, checks)
+
+    def read_rows(self, sources, columns, settings, events):
+        from trainer.kinds.rows import prediction
+
+        return prediction.READERS[self.name](self, sources, columns, settings, events)
+
+    def target(self, data):
+        return Classes(data.labels) if data.task == CLASSES else Number.learnt([e.target for e in data.splits["train"]])
+
+    def encoder(self, spec, settings, data, base, events):
+        from trainer.kinds.table import encoder
+
+        return encoder.learned(data.columns, data.types, data.splits["train"]), settings
+
+    def load_encoder(self, spec, folder, description):
+        from trainer.kinds.table import encoder
+
+        return encoder.Encoder(description["columns"])
+
+    def build(self, plan) -> Any:
+        from trainer.kinds.table import network
+
+        return network.build(plan)
+
+    def load(self, folder, like=None, base=None) -> Any:
+        from trainer.kinds.table.network import Perceptron
+
+        return Perceptron.load(folder)
+
+    def save(self, model, plan, folder) -> None:
+        from trainer.kinds.table import network
+
+        network.save(model, plan, folder)
+
+    def estimator_seconds(self, data, outputs: int) -> float:
+        return 1 + min(90.0, 2e-5 * len(data.splits["train"]) * (2 + 0.1 * len(data.columns)) * (1 + outputs))
+
+    def linear_features(self, encoder, data, rows, max_width: int) -> LinearFeatures:
+        return LinearFeatures({n: r.features.values for n, r in rows.items()}, None, "linear model")
+
+    def key(self, example) -> str:
+        return "\x1f".join(example.content)
+
+    def content(self, example, columns) -> str:
+        from trainer.export import display
+
+        return display.short(", ".join(f"{name} {cell or '(empty)'}" for name, cell in zip(columns, example.content, strict=False)))
+
+    def inputs_of(self, example, columns):
+        from trainer.export import examples
+
+        return examples.short({name: cell for name, cell in zip(columns, example.content, strict=False) if cell})
+
+    def inputs(self, description: dict, folder):
+        from trainer.answer.rows import Column
+        from trainer.run_folder import files
+
+        encoder = description["encoder"]
+        columns = encoder["columns"] if "columns" in encoder else files.read_json(folder / "config.json").get("columns", [])
+        categories = {c["name"]: tuple(str(v) for v in c["categories"]) for c in columns if "categories" in c}
+        return tuple(Column(c, description["types"][c], categories.get(c, ())) for c in description["columns"])
+
+    def contents(self, cells, columns, styles) -> list:
+        from trainer.answer import rows
+
+        return rows.row_cells(cells, columns, styles)
+
+    def lacks(self, description: dict, data) -> bool:
+        return bool(set(description["columns"]) - set(data.columns))
+
+    def as_read_by(self, description: dict, data):
+        places = [data.columns.index(c) for c in description["columns"]]
+        return [replace(e, content=tuple(e.content[p] for p in places)) for e in data.splits["test"]]

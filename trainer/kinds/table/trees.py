@@ -1,0 +1,176 @@
+"""Gradient-boosted trees for tables: scikit-learn fits them, arrays of nodes are saved, and numpy predicts."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+
+from trainer import threads
+from trainer.config.settings import Settings
+from trainer.core.example import Dataset, Example
+from trainer.estimators import balance, folds
+from trainer.kinds.table import boosting, columns as columns_of, encoded, forest as forests
+from trainer.kinds.table.boosting import Boosted, Rows, Shape
+from trainer.kinds.table.columns import Columns
+from trainer.kinds.table.forest import Forest
+from trainer.run_folder import files
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
+
+NAME = "trees"
+_MAX_CELLS = 25_000_000  # to fit on: 200 MB, of which scikit-learn makes copies
+_BUDGET_SECONDS = 30.0  # for all fits, on one slow core
+_USEFUL_ROUNDS, _FEWEST_ROUNDS = 80, 10  # with fewer than the first, fewer rows cost less accuracy than fewer rounds
+_ROUNDS_OF_FOLDS = 50  # with fewer, the validation rows judge alone
+
+
+@dataclass(frozen=True)
+class Trees:
+    """Fitted trees. ``present`` are the classes that they were fitted on; ``held_out_loss`` is None unless folds judged them."""
+
+    forest: Forest
+    columns: Columns
+    labels: tuple[str, ...]  # none for regression
+    present: numpy.ndarray
+    rows: int  # that they were fitted on
+    held_out_loss: float | None = None
+
+    @property
+    def parameters(self) -> int:
+        """The thresholds and the values of the leaves."""
+        return len(self.forest.value)
+
+    def outputs(self, examples: list[Example]) -> numpy.ndarray:
+        scores = self.forest.scores(self.columns.cells(examples))
+        if not self.labels:
+            return scores[:, 0]
+        return _with_absent(_probabilities(scores, len(self.present)), self.present, len(self.labels), self.rows)
+
+    def save(self, folder: Path) -> None:
+        self.forest.save(folder)
+        config: dict = {"model_type": NAME, "labels": list(self.labels), "columns": list(self.columns.columns)}
+        config |= {"present": self.present.tolist(), "rows": self.rows}
+        files.write_json(folder / "config.json", config)
+
+
+def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Trees:
+    """Fit on the training rows, or on an even sample of very many. The number of rounds and the size of the trees are chosen by the
+    loss on the validation rows, or by folds where these are few."""
+    labels = target.labels
+    examples = _sample(data, len(labels), settings.seed)
+    columns = Columns.learn(data.columns, data.types, examples)
+    train = _rows(columns, examples, target, data, settings)
+    with threads.one():
+        if (held := folds.of(data, target, settings.seed)) is not None and (chosen := _by_folds(data, target, settings, held)):
+            shape, rounds, loss = chosen
+            best = boosting.fit(train, None, columns.known, len(labels), shape, max(1, rounds), settings.seed)
+            return Trees(best.forest, columns, labels, best.present, len(train), loss)
+        validation = _rows(columns, data.splits["validation"], target, data, settings) if data.splits["validation"] else None
+        best = _by_validation(train, validation, columns, len(labels), settings.seed)
+    return Trees(best.forest, columns, labels, best.present, len(train))
+
+
+def load(folder: Path) -> Trees:
+    """The trees that ``save`` wrote. Raises OSError, ValueError, KeyError or TypeError for other files, which may be damaged or forged."""
+    config = files.read_json(folder / "config.json")
+    columns, labels = columns_of.restored(config["columns"]), tuple(config["labels"])
+    if config["model_type"] != NAME or not all(isinstance(label, str) for label in labels):
+        raise ValueError("its config.json does not describe trees")
+    present = numpy.asarray(config["present"], numpy.int64)
+    if present.ndim != 1 or not len(present) or (numpy.diff(present) <= 0).any() or present[0] < 0 or present[-1] >= max(1, len(labels)):
+        raise ValueError("its classes are wrong")
+    return Trees(forests.load(folder, _outputs(len(present)), columns.known), columns, labels, present, max(1, int(config["rows"])))
+
+
+def _outputs(classes: int) -> int:
+    """The outputs of trees for so many classes: two classes share one."""
+    return classes if classes > 2 else 1
+
+
+def _by_folds(data: Dataset, target, settings: Settings, held: folds.Folds) -> tuple[Shape, int, float] | None:
+    """The shape, the number of rounds and the loss that are best on held-out rows; None where that would take too long."""
+    classes, found = len(target.labels), []
+    for shape in boosting.SHAPES:
+        rounds = _rounds(shape, len(held.examples), len(data.columns), classes, len(held.held_out) * len(boosting.SHAPES))
+        if rounds < _ROUNDS_OF_FOLDS:
+            return None
+        curves, sizes = [], []
+        for kept, out in held.parts():
+            columns = Columns.learn(data.columns, data.types, [held.examples[i] for i in kept])
+            train, other = (_rows(columns, [held.examples[i] for i in rows], target, data, settings) for rows in (kept, out))
+            fitted = boosting.fit(train, other, columns.known, classes, shape, rounds, settings.seed)
+            curves.append(_whole_curve(fitted, other.targets, len(kept)))
+            sizes.append(len(out))
+        round_, loss = folds.best(curves, sizes)
+        found.append((loss, shape, round_))
+    loss, shape, rounds = min(found, key=lambda f: f[0])
+    return shape, rounds, loss
+
+
+def _whole_curve(fitted: Boosted, truth: numpy.ndarray, rows: int) -> numpy.ndarray:
+    """The losses after each round over all held-out rows: scikit-learn leaves out those of a class that it was not fitted on."""
+    regression = truth.dtype.kind == "f"
+    known = 1.0 if regression else float(numpy.isin(truth, fitted.present).mean())
+    # scikit-learn's loss of a regression is half the squared error.
+    losses = (2 if regression else 1) * fitted.losses if len(fitted.losses) else numpy.zeros(1)
+    return known * losses + (1 - known) * numpy.log(rows + 1)
+
+
+def _by_validation(train: Rows, validation: Rows | None, columns: Columns, classes: int, seed: int) -> Boosted:
+    fitted = []
+    for shape in boosting.SHAPES if validation is not None else boosting.SHAPES[1:]:
+        rounds = _rounds(shape, len(train), len(columns.columns), classes, len(boosting.SHAPES))
+        fitted.append(boosting.fit(train, validation, columns.known, classes, shape, rounds if validation else min(rounds, _USEFUL_ROUNDS), seed))
+    return min(fitted, key=lambda b: b.losses.min() if len(b.losses) else 0.0)
+
+
+def _rounds(shape: Shape, rows: int, columns: int, classes: int, fits: int) -> int:
+    """The rounds that the budget allows in each of ``fits``."""
+    allowed = _BUDGET_SECONDS / (fits * boosting.seconds(shape, rows, columns, _outputs(classes)))
+    return int(min(boosting.ROUNDS, max(_FEWEST_ROUNDS, allowed)))
+
+
+def _sample(data: Dataset, classes: int, seed: int) -> list[Example]:
+    """The training rows, or as many of them, drawn by ``seed``, as memory and budget allow."""
+    examples, columns, shape = data.splits["train"], len(data.columns), boosting.SHAPES[0]
+    room = _MAX_CELLS // columns
+    fixed = boosting.seconds(shape, 0, columns, _outputs(classes))
+    each = boosting.seconds(shape, 1, columns, _outputs(classes)) - fixed
+    affordable = int((_BUDGET_SECONDS / (_USEFUL_ROUNDS * len(boosting.SHAPES)) - fixed) / each)
+    most = min(room, max(affordable, folds.MOST))
+    if len(examples) <= most:
+        return examples
+    kept = numpy.sort(numpy.random.default_rng(seed).permutation(len(examples))[:most])
+    return [examples[i] for i in kept]
+
+
+def _rows(columns: Columns, examples: list[Example], target, data: Dataset, settings: Settings) -> Rows:
+    """The rows of ``examples`` whose label is known, with the weights of their classes."""
+    targets = target.encode([e.target for e in examples])
+    weights = None
+    if target.labels:
+        kept = numpy.flatnonzero(targets >= 0)
+        if len(kept) < len(targets):
+            examples, targets = [examples[i] for i in kept], targets[kept]
+        of_class = balance.class_weights(data, settings)
+        weights = None if of_class is None else of_class[targets]
+    return Rows(columns.cells(examples), targets, weights)
+
+
+def _probabilities(scores: numpy.ndarray, classes: int) -> numpy.ndarray:
+    if classes < 2:
+        return numpy.ones((len(scores), 1))
+    if classes == 2:
+        with numpy.errstate(over="ignore"):
+            second = 1 / (1 + numpy.exp(-scores[:, 0]))
+        return numpy.stack([1 - second, second], axis=1)
+    return encoded.softmax(scores)
+
+
+def _with_absent(found: numpy.ndarray, present: numpy.ndarray, classes: int, rows: int) -> numpy.ndarray:
+    """The probabilities of all classes. A class without training rows gets 1 / (``rows`` + 1) instead of 0."""
+    if len(present) == classes:
+        return found
+    full = numpy.full((len(found), classes), 1 / (rows + 1))
+    full[:, present] = found
+    return full / full.sum(axis=1, keepdims=True)

@@ -1,0 +1,139 @@
+"""Texts with a tag for each word."""
+
+from typing import Any
+
+from trainer.errors import UserError, some
+from trainer.kinds.examples import ExampleKind
+from trainer.kinds.tokens.target import Tags
+
+TAGS = "token-classification"
+
+
+class Tokens(ExampleKind):
+    name = "tokens"
+    tasks = (TAGS,)
+    targets = (Tags,)
+    things = "texts"
+    shape = "bert-tiny"
+    starts_from = "text"
+    library = "transformers.models.bert.modeling_bert"
+    token_ids = True
+    advice_for_long = "Increase max_length, or set long_text to sliding_window."
+    exports_onnx = True
+    spreads = True
+    answers_places = True
+
+    def claim(self, files, settings):
+        from trainer.kinds.tokens import reading
+
+        return reading.claim(self, files, settings)
+
+    def read(self, claim, settings, checks):
+        from trainer.kinds.tokens import reading
+
+        return reading.load(claim.reading, claim.files.sources.ignored, settings, checks)
+
+    def read_rows(self, sources, columns, settings, events):
+        from trainer.kinds.tokens import reading
+
+        answered = reading.to_predict(sources, settings, events, columns.names)
+        if answered[0]:
+            return answered
+        raise UserError(
+            "no_data",
+            f"The dataset has no table with the {'columns' if len(columns.names) > 1 else 'column'} {some(columns.names, 8)}, which the model reads.",
+            "Add one, set text_column, or choose another model or data_file.",
+            f"Not used: {sources.ignored}." if sources.ignored else "",
+        )
+
+    def target(self, data) -> Tags:
+        return Tags(data.labels)
+
+    def labels_of(self, target: str, separator: str) -> list[str]:
+        return target.split(" ")
+
+    def encoder(self, spec, settings, data, base, events):
+        from trainer.kinds.tokens import encoder
+
+        return encoder.encoder(spec, settings, data, base, events)
+
+    def load_encoder(self, spec, folder, description):
+        from trainer.kinds.tokens import encoder
+
+        return encoder.load_encoder(spec, folder, description)
+
+    def build(self, plan) -> Any:
+        from trainer.kinds.tokens import network
+
+        return network.build(plan)
+
+    def load(self, folder, like=None, base=None) -> Any:
+        from trainer.kinds.tokens import network
+
+        return network.load(folder, like)
+
+    def save(self, model, plan, folder) -> None:
+        from trainer.models import transformer
+
+        transformer.save(model, plan, folder)
+
+    def choose_epochs(self, settings, base, rows, place, digest, events):
+        from trainer.models import finetuning
+
+        return finetuning.choose_epochs(settings, base, rows, place, digest, events)
+
+    def content(self, example, columns) -> str:
+        from trainer.export import display
+
+        return display.short(example.content if isinstance(example.content, str) else " ".join(example.content))
+
+    def shown_label(self, example) -> str:
+        from trainer.kinds.tokens import results
+
+        return results.summary(example.content, example.target.split(" "))
+
+    def by_answers(self, data):
+        from trainer.kinds.tokens import results
+
+        return results.by_words(data)
+
+    def inputs(self, description: dict, folder):
+        from trainer.answer.rows import TEXT, Column
+
+        return (Column(TEXT, TEXT),)
+
+    def responder(self, answers, target):
+        from trainer.kinds.tokens.answers import Tagger
+
+        return Tagger(answers.encoder, answers.pieces, target.labels)
+
+    def parts(self, finished) -> dict:
+        from trainer.kinds.tokens import results
+
+        return {"entities": results.described(finished)}
+
+    def predictions(self, finished) -> str:
+        from trainer.kinds.tokens import results
+
+        return results.predictions(finished)
+
+    def answers_to(self, examples):
+        from trainer.kinds.tokens import results
+
+        return results.Words(examples)
+
+    def answers_table(self, answered, columns) -> str:
+        from trainer.kinds.tokens import results
+
+        return results.table(answered.examples, answered.target.labels, answered.predicted, answered.confidence, None)
+
+    def answers_samples(self, answered) -> list[dict]:
+        from trainer.kinds.tokens import results
+
+        return results.samples(answered.examples, answered.target.labels, answered.predicted)
+
+    def simple_answers(self, data, target, truth, fitted):
+        from trainer.kinds.tokens import memorised
+
+        answers = memorised.predict(data.splits["train"], truth["train"], data.splits["test"], truth["test"], target.outputs)
+        return answers, memorised.TITLE

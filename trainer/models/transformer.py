@@ -1,0 +1,85 @@
+"""Models of the transformers library: from an installed base, saved and loaded. Imported only in workers, because torch takes seconds."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from trainer.core.plan import Plan
+from trainer.errors import UserError
+from trainer.targets.target import Target
+
+_LOCAL = {"local_files_only": True, "trust_remote_code": False}
+
+
+def from_base(auto_class: str, plan: Plan, **options) -> torch.nn.Module:
+    """The installed model of ``plan`` with a new head; with random weights throughout if it starts from scratch.
+
+    ``options`` fill in missing entries of its configuration.
+    """
+    import transformers
+
+    auto = getattr(transformers, auto_class)
+    try:
+        config = transformers.AutoConfig.from_pretrained(plan.base.folder, **_LOCAL)
+        for name, value in plan.target.configuration().items():
+            setattr(config, name, value)
+        for name, value in options.items():
+            if getattr(config, name, None) is None:
+                setattr(config, name, value)
+        if plan.base.fresh:
+            return auto.from_config(config, trust_remote_code=False)
+        return auto.from_pretrained(
+            plan.base.folder, config=config, use_safetensors=True, ignore_mismatched_sizes=True, dtype=torch.float32, **_LOCAL
+        )
+    except (ValueError, KeyError, OSError, AttributeError, json.JSONDecodeError) as e:
+        raise UserError(
+            "model_unusable",
+            f"The installed model {plan.base.name} cannot be used for {plan.task}.",
+            "Choose another model, or ask the administrator to check its files.",
+            str(e).split("\n")[0],
+        ) from e
+
+
+def save(model: Any, plan: Plan, folder: Path) -> None:
+    """Save weights (safetensors) and config.json. A saved regression model predicts in the unit of the data."""
+    fold(model, plan.target)
+    model.save_pretrained(folder, safe_serialization=True)
+
+
+def load(auto_class: str, folder: Path, like: torch.nn.Module | None) -> torch.nn.Module:
+    """The model that was saved in ``folder``; of the class of ``like``, if given, which saves a search."""
+    if like is None:
+        import transformers
+
+        like_class = getattr(transformers, auto_class)
+    else:
+        like_class = type(like)
+    return like_class.from_pretrained(folder, use_safetensors=True, dtype=torch.float32, **_LOCAL)
+
+
+@torch.no_grad()
+def fold(model: torch.nn.Module, target: Target) -> None:
+    """Fold the rescaling of the target into the last layer, so that the model predicts in the unit of the target."""
+    if (rescaling := target.rescaling()) is None:
+        return
+    factor, summand = rescaling
+    last = [m for m in model.modules() if isinstance(m, torch.nn.Linear) and m.out_features == 1][-1]
+    if last.bias is None:
+        last.bias = torch.nn.Parameter(torch.zeros(1, device=last.weight.device))
+    last.weight.mul_(factor)
+    last.bias.mul_(factor).add_(summand)
+
+
+def parameters(model: torch.nn.Module) -> int:
+    return sum(p.numel() for p in model.parameters())
+
+
+def freeze(model: torch.nn.Module) -> bool:
+    """Freeze all weights except the head; False if the model does not say which these are."""
+    base = getattr(model, "base_model", None)
+    if base is None or base is model:
+        return False
+    base.requires_grad_(False)
+    return True

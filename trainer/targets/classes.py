@@ -1,0 +1,151 @@
+"""One of several classes."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy
+
+from trainer.measure import metric, metrics
+from trainer.measure.dummy import dummy
+from trainer.measure.histogram import histogram
+from trainer.measure.metric import Metrics
+from trainer.measure.predictions import MAX_CLASSES, Predictions
+from trainer.targets import target
+
+_ROWS = 128  # of an evaluation in memory at once
+_LEAST = 1e-12  # a likelihood of zero would be an infinite loss
+_TEMPERATURES = numpy.geomspace(0.25, 4, 49)
+_CALIBRATION_ROWS = 30  # rows from which candidates are compared after calibration
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The label map: the position of a label is the model's output for it. Outputs are the probabilities of all classes."""
+
+    labels: tuple[str, ...]
+
+    key: ClassVar[str] = "labels"
+    metrics: ClassVar[Metrics] = metric.CLASSIFICATION
+    exact: ClassVar[bool] = False
+    evaluation_rows: ClassVar[int] = _ROWS
+    weighs_classes: ClassVar[bool] = True
+    smooths: ClassVar[bool] = True
+    adds_pieces: ClassVar[bool] = False
+
+    @property
+    def outputs(self) -> int:
+        return len(self.labels)
+
+    width = head = outputs
+
+    def encode(self, targets: list[str]) -> numpy.ndarray:
+        """Class numbers; -1 for a label that is not in the map."""
+        places = {label: i for i, label in enumerate(self.labels)}
+        return numpy.asarray([places.get(t, -1) for t in targets], dtype=numpy.int64)
+
+    def known(self, encoded: numpy.ndarray) -> numpy.ndarray:
+        return encoded >= 0
+
+    def text(self, value) -> str:
+        return self.labels[int(value)]
+
+    def predicted(self, outputs: numpy.ndarray) -> numpy.ndarray:
+        return outputs.argmax(axis=1)
+
+    def confidence(self, outputs: numpy.ndarray) -> numpy.ndarray:
+        return outputs.max(axis=1)
+
+    def answers(self, outputs: numpy.ndarray, truth: numpy.ndarray) -> Predictions:
+        every = numpy.arange(len(outputs))
+        predicted = outputs.argmax(axis=1)
+        kept = outputs if self.outputs <= MAX_CLASSES else None
+        return Predictions(truth, predicted, outputs[every, predicted], outputs[every, truth], kept)
+
+    def overview(self, outputs: numpy.ndarray, settings) -> dict:
+        counts = numpy.bincount(self.predicted(outputs), minlength=len(self.labels)).tolist()
+        sure = self.confidence(outputs)
+        return {
+            "counts": dict(zip(self.labels, counts, strict=True)),
+            "values": histogram(sure, unit="confidence"),
+            "min_confidence": settings.min_confidence,
+            "unsure": int((sure < settings.min_confidence).sum()),
+        }
+
+    def tensors(self, outputs: numpy.ndarray) -> list[dict]:
+        return target.labels_and_probabilities([self.text(place) for place in self.predicted(outputs)], outputs)
+
+    def tensor_forms(self) -> list[target.Tensor]:
+        return [("label", "BYTES", [-1]), ("probability", "FP32", [-1, len(self.labels)])]
+
+    def described(self) -> dict:
+        return {self.key: list(self.labels)}
+
+    @classmethod
+    def restored(cls, description: dict) -> Self:
+        return cls(tuple(description[cls.key]))
+
+    def summary(self, answers: Predictions) -> target.Scores:
+        return metrics.summary(answers, self.outputs)
+
+    def report(self, answers: Predictions, seed: int) -> target.Report:
+        return metrics.report(answers, self.outputs, seed)
+
+    def choose_metric(self, asked: str, data) -> tuple[str, str]:
+        return metrics.pick_metric(asked, data.counts())
+
+    def losses(self, answers: Predictions) -> numpy.ndarray:
+        return -numpy.log(numpy.maximum(answers.likelihood.astype(numpy.float64), _LEAST))
+
+    def right(self, answers: Predictions) -> int:
+        return int((answers.predicted == answers.truth).sum())
+
+    def comparison_loss(self, answers: Predictions, weights: numpy.ndarray | None, correction: numpy.ndarray | None) -> float:
+        """The loss at the temperature that makes it smallest: how sure a model is can be corrected, its order of classes cannot.
+
+        A network that learnt with class weights of its own gives rare classes higher probabilities. ``correction`` takes that back, so that
+        all candidates are compared on the same rows as they are.
+        """
+        of_rows = None if weights is None else weights[answers.truth]
+        if answers.probabilities is None:
+            return float(numpy.average(-numpy.log(numpy.clip(answers.likelihood, _LEAST, 1)), weights=of_rows))
+        scores = numpy.log(numpy.clip(answers.probabilities.astype(numpy.float64), _LEAST, 1))
+        if correction is not None:
+            scores -= numpy.log(correction)
+        right = scores[numpy.arange(len(answers)), answers.truth]
+        tried = _TEMPERATURES if len(answers) >= _CALIBRATION_ROWS else (1.0,)
+        return min(float(numpy.average(numpy.logaddexp.reduce(scores / t, axis=1) - right / t, weights=of_rows)) for t in tried)
+
+    def constant(self, train: numpy.ndarray, test: numpy.ndarray) -> tuple[Predictions, str]:
+        return dummy(train, test, self.outputs), "most frequent class"
+
+    def weight(self, targets: numpy.ndarray, weights: numpy.ndarray | None) -> float:
+        return float(len(targets)) if weights is None else float(weights[targets].sum())
+
+    def loss(self, logits, targets, weights: numpy.ndarray | None, smoothing: float):
+        import torch
+        import torch.nn.functional as F
+
+        of_classes = None if weights is None else torch.from_numpy(weights).to(logits.device)
+        right = torch.from_numpy(targets).to(logits.device)
+        return F.cross_entropy(logits.float(), right, of_classes, reduction="sum", label_smoothing=smoothing)
+
+    def read(self, logits, learnt, folded: bool) -> numpy.ndarray:
+        return logits.float().softmax(-1).cpu().numpy()
+
+    def places(self, targets: numpy.ndarray) -> target.Places | None:
+        return None
+
+    def of_logits(self, logits: numpy.ndarray) -> numpy.ndarray:
+        return target.probabilities(logits)
+
+    comparable = of_logits
+
+    def configuration(self) -> dict:
+        return {
+            "id2label": dict(enumerate(self.labels)),
+            "label2id": {label: i for i, label in enumerate(self.labels)},
+            "problem_type": "single_label_classification",
+        }
+
+    def rescaling(self) -> None:
+        return None

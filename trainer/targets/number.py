@@ -1,0 +1,126 @@
+"""A number."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy
+
+from trainer.measure import metric, metrics
+from trainer.measure.dummy import dummy
+from trainer.measure.histogram import histogram
+from trainer.measure.metric import Metrics
+from trainer.measure.predictions import Predictions
+from trainer.targets import target
+
+_ROWS = 128  # of an evaluation in memory at once
+
+
+@dataclass(frozen=True)
+class Number:
+    """The model works in units of the training targets' standard deviation around their mean. Outputs are in the unit of the data."""
+
+    mean: float
+    std: float
+
+    key: ClassVar[str] = "mean"
+    metrics: ClassVar[Metrics] = metric.REGRESSION
+    labels: ClassVar[tuple[str, ...]] = ()
+    outputs: ClassVar[int] = 1
+    width: ClassVar[int] = 0
+    head: ClassVar[int] = 1
+    exact: ClassVar[bool] = True
+    evaluation_rows: ClassVar[int] = _ROWS
+    weighs_classes: ClassVar[bool] = False
+    smooths: ClassVar[bool] = False
+    adds_pieces: ClassVar[bool] = False
+
+    @classmethod
+    def learnt(cls, train: list[str]) -> Self:
+        """The target with mean and standard deviation of the training targets."""
+        values = cls(0.0, 1.0).encode(train)
+        return cls(float(values.mean()), float(values.std()) or 1.0)
+
+    def encode(self, targets: list[str]) -> numpy.ndarray:
+        """The numbers in their own unit; NaN for a text that is not a number."""
+        return numpy.asarray([numpy.nan if (n := target.number(t)) is None else n for t in targets], dtype=numpy.float64)
+
+    def known(self, encoded: numpy.ndarray) -> numpy.ndarray:
+        return ~numpy.isnan(encoded)
+
+    def text(self, value) -> str:
+        return f"{value:.6g}"
+
+    def predicted(self, outputs: numpy.ndarray) -> numpy.ndarray:
+        return outputs
+
+    def confidence(self, outputs: numpy.ndarray) -> None:
+        return None
+
+    def answers(self, outputs: numpy.ndarray, truth: numpy.ndarray) -> Predictions:
+        return Predictions(truth, outputs)
+
+    def overview(self, outputs: numpy.ndarray, settings) -> dict:
+        return {"values": histogram(outputs)}
+
+    def tensors(self, outputs: numpy.ndarray) -> list[dict]:
+        return [{"name": "value", "datatype": "FP64", "shape": [len(outputs)], "data": [float(v) for v in outputs]}]
+
+    def tensor_forms(self) -> list[target.Tensor]:
+        return [("value", "FP64", [-1])]
+
+    def described(self) -> dict:
+        return {"mean": self.mean, "std": self.std}
+
+    @classmethod
+    def restored(cls, description: dict) -> Self:
+        return cls(description["mean"], description["std"])
+
+    def summary(self, answers: Predictions) -> target.Scores:
+        return metrics.summary(answers, 0, self.std)
+
+    def report(self, answers: Predictions, seed: int) -> target.Report:
+        return metrics.report(answers, 0, seed, self.std)
+
+    def choose_metric(self, asked: str, data) -> tuple[str, str]:
+        return metrics.pick_metric(asked, None)
+
+    def losses(self, answers: Predictions) -> numpy.ndarray:
+        return ((answers.truth - answers.predicted) / self.std) ** 2
+
+    def right(self, answers: Predictions) -> None:
+        return None
+
+    def comparison_loss(self, answers: Predictions, weights, correction) -> float:
+        return float(((answers.predicted - answers.truth) ** 2).mean())
+
+    def constant(self, train: numpy.ndarray, test: numpy.ndarray) -> tuple[Predictions, str]:
+        return dummy(train, test, 0), "mean"
+
+    def weight(self, targets: numpy.ndarray, weights) -> float:
+        return float(len(targets))
+
+    def loss(self, logits, targets, weights, smoothing: float):
+        import torch
+        import torch.nn.functional as F
+
+        scaled = torch.from_numpy(((targets - self.mean) / self.std).astype(numpy.float32)).to(logits.device)
+        return F.mse_loss(logits.float().squeeze(-1), scaled, reduction="sum")
+
+    def read(self, logits, learnt, folded: bool) -> numpy.ndarray:
+        values = logits.float().squeeze(-1).double().cpu().numpy()
+        return values if folded else values * self.std + self.mean
+
+    def places(self, targets: numpy.ndarray) -> None:
+        return None
+
+    def of_logits(self, logits: numpy.ndarray) -> numpy.ndarray:
+        return logits[:, 0].astype(numpy.float64)
+
+    def comparable(self, logits: numpy.ndarray) -> numpy.ndarray:
+        return logits / self.std
+
+    def configuration(self) -> dict:
+        return {"num_labels": 1, "problem_type": "regression"}
+
+    def rescaling(self) -> tuple[float, float]:
+        return self.std, self.mean

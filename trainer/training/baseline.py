@@ -1,0 +1,66 @@
+"""Simple models on the same rows, to compare the trained model with: a constant prediction, and a linear model."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trainer.core.example import Dataset
+from trainer.measure import linear, linear_files
+from trainer.measure.linear import Linear
+from trainer.measure.tfidf import TfIdf
+from trainer.training.prepare import Prepared
+
+if TYPE_CHECKING:
+    from trainer.estimators import Estimator
+
+
+@dataclass(frozen=True)
+class Baselines:
+    """``reports`` are the baselines of metrics.json; ``linear`` is None where the linear model would be too large.
+
+    ``predictions`` are the linear model's on the test rows.
+    """
+
+    reports: list[dict]
+    linear: Linear | None
+    predictions: Any
+    tfidf: TfIdf | None
+    title: str
+
+    def score(self, metric: str) -> float | None:
+        """The linear model's score on the test rows."""
+        found: dict = next((r["test"] for r in self.reports if r["name"] == "linear"), {})
+        return found[metric]["value"] if metric in found else None
+
+    def save(self, folder: Path, description: dict) -> None:
+        linear_files.save(folder, self.linear, description, self.tfidf)
+
+
+def compute(prepared: Prepared, data: Dataset, fitted: dict[str, "Estimator"]) -> Baselines:
+    """Compute the baselines. ``fitted`` are the estimators on the same rows by name, one of which may have the linear model already.
+
+    Do not call it in a thread during the training: SciPy looks for torch among the loaded modules and fails if another thread is still
+    importing it.
+    """
+    plan = prepared.plan
+    target, seed = plan.target, plan.settings.seed
+    if (entries := plan.kind.baselines(data, seed)) is not None:
+        return Baselines(entries, None, None, None, "")
+    truth = {n: target.encode([e.target for e in examples]) for n, examples in data.splits.items()}
+    constant, title = target.constant(truth["train"], truth["test"])
+    reports = [{"name": "constant", "title": title, "test": target.report(constant, seed)}]
+    if (simple := plan.kind.simple_answers(data, target, truth, fitted)) is not None:
+        answers, title = simple
+        reports.append({"name": "linear", "title": title, "test": target.report(answers, seed)})
+        return Baselines(reports, None, answers, None, title)
+    # The rows of a text model may be pieces of long texts, or lack texts that were left out. The linear model takes the examples.
+    classes = len(target.labels)
+    read = plan.kind.linear_features(prepared.encoder, data, plan.splits, linear.max_width(classes))
+    if read is None:
+        return Baselines(reports, None, None, None, "")
+    model = linear.fit(read.features["train"], truth["train"], read.features["validation"], truth["validation"], classes, seed)
+    predictions = None
+    if model is not None:
+        predictions = model.predict(read.features["test"], truth["test"])
+        reports.append({"name": "linear", "title": read.title, "test": target.report(predictions, seed)})
+    return Baselines(reports, model, predictions, read.terms, read.title)

@@ -1,0 +1,271 @@
+"""The candidates of a training: estimators, which the driver fits in seconds, and a network, which workers train.
+
+The candidate with the smallest loss on the validation rows is delivered, unless the user asked for one by its name.
+"""
+
+import resource
+import shutil
+import sys
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import numpy
+
+from trainer import estimators
+from trainer.config import settings as options
+from trainer.core import registry
+from trainer.errors import UserError
+from trainer.launch import preflight
+from trainer.launch.outcome import MAX_TRAIN_ROWS, Outcome, Trial
+from trainer.models import catalogue
+from trainer.models.catalogue import AUTO, Base
+from trainer.run_folder import stop
+from trainer.train.position import Position
+
+if TYPE_CHECKING:
+    from trainer.core.example import Dataset, Example
+    from trainer.core.kind import Kind
+    from trainer.core.plan import Plan
+    from trainer.estimators import Estimator
+    from trainer.targets.target import Answers
+
+ESTIMATOR, NETWORK = "estimator", "network"
+ALL_DONE = "all epochs done"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be trained. ``named`` is the model that the user asked for. ``skipped`` are entries of result.json."""
+
+    estimators: tuple[str, ...]
+    network: Base | None
+    named: str = ""
+    skipped: tuple[dict, ...] = ()
+
+
+class Beside(Protocol):
+    """A model whose files are beside those of a network, and that answers together with it."""
+
+    def outputs(self, of_network: numpy.ndarray, examples: list["Example"]) -> numpy.ndarray:
+        """The outputs of both, from those of the network."""
+
+    def save(self, folder: Path) -> None:
+        """Write its files into the folder of the network."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A trained candidate. ``fitted`` is the estimator; None for a network."""
+
+    base: Base
+    title: str
+    outcome: Outcome
+    fitted: "Estimator | None" = None
+    variant: str = ""  # distinguishes two ways to train the same base
+    beside: "Beside | None" = None  # what answers together with the network
+
+    @property
+    def name(self) -> str:
+        return f"{self.base.name} ({self.variant})" if self.variant else self.base.name
+
+    @property
+    def held_out_loss(self) -> float | None:
+        """The loss on rows that were held out in turn; None where the validation rows alone judge."""
+        return getattr(self.fitted, "held_out_loss", None)
+
+    @property
+    def sort(self) -> str:
+        return NETWORK if self.fitted is None else ESTIMATOR
+
+
+def choose(models: Path, settings, kind: "Kind", task: str = "", begun: bool = False) -> Wanted:
+    """What to train on ``kind`` of data. Raises UserError if the model of the settings cannot be used.
+
+    ``begun`` says that the run has checkpoints of a network. v0.1.0 trained one where no model was named, so such a run goes on with it.
+    """
+    wanted = settings.model
+    if (known := registry.estimators().get(wanted)) is not None:
+        if known.kind != kind.name:
+            raise catalogue.unfit(models, wanted, kind)
+        return Wanted((wanted,), None, wanted)
+    beside = tuple(e.name for e in kind.estimators)
+    if not kind.has_network(task):
+        if wanted not in ("", AUTO):
+            raise UserError(
+                "model_unfit", f"The model {wanted} answers one label for each row, and this data has several.", "Set model to words or auto."
+            )
+        return Wanted(beside, None)
+    network = catalogue.choose(models, wanted, kind, settings.start_from)
+    if wanted not in ("", AUTO):
+        return Wanted(beside if kind.compares_named else (), network, wanted)
+    if begun and network.folder is None:
+        return Wanted((), network)
+    if beside and network.folder is None and settings.start_from != "scratch":
+        return Wanted(beside, None, skipped=(_skipped(network, kind.why_no_network.format(shape=kind.shape)),))
+    return Wanted(beside, network)
+
+
+def _skipped(base: Base, why: str) -> dict:
+    return {"name": base.name, "title": _title(base), "sort": NETWORK, "base": base.name, "chosen": False, "why": why}
+
+
+def _title(base: Base) -> str:
+    return f"{base.name} from random weights" if base.fresh else f"{base.name}, finetuned"
+
+
+def fit(name: str, plan: "Plan", data: "Dataset") -> Candidate | None:
+    """Fit the estimator ``name``, save it, and measure what was read back; None if it does not suit the data.
+
+    Raises UserError if the run is stopped.
+    """
+    stop.check(Path(plan.folder))
+    began, cpu = time.monotonic(), time.process_time()
+    module = estimators.of(name)
+    fitted = module.fit(data, plan.target, plan.settings)
+    seconds, cpu = time.monotonic() - began, time.process_time() - cpu
+    if fitted is None:
+        return None
+    saved = Path(plan.work) / f"model-{name}"
+    shutil.rmtree(saved, ignore_errors=True)
+    saved.mkdir()
+    fitted.save(saved)
+    best = module.load(saved)
+    judges = {"validation": getattr(fitted, "judged", None) or best}
+    measured = data.splits | {"train": _sample(data.splits["train"], plan.settings.seed)}
+    answers = {split: answered(judges.get(split, best), rows, plan.target) for split, rows in measured.items()}
+    rows = len(data.splits["train"])
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    rate = round(rows / max(seconds, 1e-3), 1)
+    used = {
+        "rank": 0, "node": preflight.node(), "samples_per_second": rate, "cpu_seconds": round(cpu, 2),
+        "seconds": round(max(seconds, 0.01), 2), "peak_memory_bytes": peak,
+    }  # fmt: skip
+    outcome = Outcome(
+        saved=saved, device="cpu", threads=1, parameters=fitted.parameters, learning_rate=0.0, accumulation=1, precision="fp32", stopped=ALL_DONE,
+        epochs=0.0, position=Position(), seconds=round(seconds, 3), estimate_seconds=round(estimate(plan, data), 1),
+        samples_per_second=rate, gradient_bytes=0, workers=[used], answers=answers, champion=None,
+        versions=versions(), hardware=preflight.hardware(gpu=False),
+    )  # fmt: skip
+    return Candidate(Base(name, plan.kind.name), registry.estimators()[name].title, outcome, fitted)
+
+
+def _sample(examples: list, seed: int) -> list:
+    """At most as many training examples as are measured of a network."""
+    if len(examples) <= MAX_TRAIN_ROWS:
+        return examples
+    return [examples[i] for i in numpy.sort(numpy.random.default_rng(seed).permutation(len(examples))[:MAX_TRAIN_ROWS])]
+
+
+def answered(estimator: "Estimator", examples: list, target) -> "Answers":
+    return target.answers(estimator.outputs(examples), target.encode([e.target for e in examples]))
+
+
+def trained(base: Base, outcome: Outcome) -> Candidate:
+    """The network that the workers trained."""
+    return Candidate(base, _title(base), outcome)
+
+
+def as_it_is(base: Base, outcome: Outcome) -> list[Candidate]:
+    """The same base with its own weights, if the workers tried it beside the training."""
+    if outcome.beside is None:
+        return []
+    return [Candidate(base, f"{base.name} as it is, with a linear model on its features", outcome.beside, variant="frozen")]
+
+
+def best(found: list[Candidate], wanted: Wanted, plan: "Plan") -> Candidate:
+    """The candidate to deliver: the one asked for, else the one with the smallest loss on the validation rows, or, where the user
+    chose a metric, the one that is best by it."""
+    if named := next((c for c in found if c.base.name == wanted.named), None):
+        return named
+    if len(found) == 1:
+        return found[0]
+    return min(found, key=lambda c: _rank(c, found, plan))
+
+
+def _by_folds(found: list[Candidate]) -> bool:
+    return all(c.held_out_loss is not None for c in found)
+
+
+def _loss(candidate: Candidate, found: list[Candidate], plan: "Plan") -> float:
+    """The loss by which candidates are compared: on rows held out in turn if all have it, else on the validation rows."""
+    if candidate.held_out_loss is not None and _by_folds(found):
+        return candidate.held_out_loss
+    return comparison_loss(candidate.outcome.answers["validation"], plan, candidate.fitted is None and candidate.beside is None)
+
+
+def _rank(candidate: Candidate, found: list[Candidate], plan: "Plan") -> tuple[float, float]:
+    loss = _loss(candidate, found, plan)
+    if plan.settings.source("metric") == "chosen":
+        return loss, loss
+    value = plan.target.summary(candidate.outcome.answers["validation"]).get(plan.metric, numpy.nan)
+    return (-value if plan.target.metrics[plan.metric].higher_is_better else value), loss
+
+
+def comparison_loss(answers: "Answers", plan: "Plan", network: bool = False) -> float:
+    """The loss by which candidates are compared: see ``Target.comparison_loss``.
+
+    Rows have weights only where a person asked for class weights, which all candidates then have. Those that were chosen for a network
+    alone are taken back.
+    """
+    of_classes = None if plan.weights is None else numpy.asarray(plan.weights)
+    of_network = plan.settings.source("class_weights") == options.CHOSEN
+    return plan.target.comparison_loss(answers, None if of_network else of_classes, of_classes if of_network and network else None)
+
+
+def entries(found: list[Candidate], chosen: Candidate, wanted: Wanted, plan: "Plan") -> list[dict]:
+    """The candidates of result.json: the chosen one first."""
+    listed = []
+    for candidate in sorted(found, key=lambda c: c is not chosen):
+        outcome = candidate.outcome
+        entry = {
+            "name": candidate.name, "title": candidate.title, "sort": candidate.sort, "base": candidate.base.name,
+            "parameters": outcome.parameters, "seconds": outcome.seconds, "cpu_seconds": round(sum(w["cpu_seconds"] for w in outcome.workers), 2),
+            "validation": plan.target.summary(outcome.answers["validation"]), "chosen": candidate is chosen,
+            "why": _why(candidate, chosen, found, wanted, plan),
+        }  # fmt: skip
+        if test := plan.target.report(outcome.answers["test"], plan.settings.seed):
+            entry["test"] = test
+        listed.append(entry)
+    return [*listed, *wanted.skipped]
+
+
+def _why(candidate: Candidate, chosen: Candidate, found: list[Candidate], wanted: Wanted, plan: "Plan") -> str:
+    if wanted.named:
+        return f"The model was set to {wanted.named}." if candidate is chosen else f"For comparison: the model was set to {wanted.named}."
+    if len(found) == 1:
+        return "It is the only model that was trained."
+    if plan.settings.source("metric") != "chosen":
+        value = plan.target.summary(candidate.outcome.answers["validation"]).get(plan.metric, numpy.nan)
+        return f"Its {plan.target.metrics[plan.metric].title} on the validation rows is {'the best: ' if candidate is chosen else ''}{value:.4g}."
+    where = "on rows held out in turn, since there are few validation rows," if _by_folds(found) else "on the validation rows"
+    loss = _loss(candidate, found, plan)
+    if candidate is chosen:
+        return f"Its loss {where} is the smallest: {loss:.4g}."
+    return f"Its loss {where} is {loss:.4g}, that of {chosen.name} {_loss(chosen, found, plan):.4g}."
+
+
+def without(wanted: Wanted, error: UserError) -> Wanted:
+    """``wanted`` after the training of the network failed: the estimators are left."""
+    return replace(wanted, network=None, skipped=(*wanted.skipped, _skipped(wanted.network, error.what)))
+
+
+def estimate(plan: "Plan", data: "Dataset") -> float:
+    """About how many seconds the estimators take on one core: it grows with the size of the data and the number of classes."""
+    return plan.kind.estimator_seconds(data, 1 if plan.target.outputs == 2 else plan.target.outputs)
+
+
+def trial(plan: "Plan", data: "Dataset") -> Trial:
+    """The result of a dry run without workers."""
+    return Trial(estimate(plan, data), "cpu", preflight.hardware(gpu=False), versions())
+
+
+def versions() -> dict[str, str]:
+    """The versions of what estimators use, without importing it."""
+    import os
+    import platform
+    from importlib.metadata import version
+
+    image = {"image": os.environ["RAY_IMAGE"]} if os.environ.get("RAY_IMAGE") else {}  # the service sets it in the pods that it creates
+    return {"python": platform.python_version(), **{n: version(n) for n in ("numpy", "scipy", "scikit-learn", "safetensors")}, **image}
