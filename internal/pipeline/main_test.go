@@ -390,5 +390,3 @@ func stopAfter(t *testing.T, b *bench, d time.Duration) {
 	stop(ErrStopping)
 	require.NoError(t, <-done)
 }
-
-const alice, bob = "alice@example.org", "bob@example.org"

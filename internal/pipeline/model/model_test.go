@@ -4,14 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	clowderplatform "github.com/ncsa/clowder-ray/internal/platform/clowder"
-
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
 	"github.com/ncsa/clowder-ray/internal/pipeline/model"
+	clowderplatform "github.com/ncsa/clowder-ray/internal/platform/clowder"
 	"github.com/ncsa/clowder-ray/internal/platform/platformtest"
 	"github.com/ncsa/clowder-ray/internal/registry"
 )
