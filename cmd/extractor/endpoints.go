@@ -43,7 +43,7 @@ func newPublishers(set settings.Settings, all platform.Extractors, instance stri
 // addConsumers adds a consumer for each extractor, which passes its jobs to pipe.
 func (es endpoints) addConsumers(set settings.Settings, all platform.Extractors, pipe *pipeline.Pipeline, log *zap.Logger, m *queue.Metrics) error {
 	for i, e := range all {
-		intake := pipeline.NewIntake(pipe, e, es[i].publisher, set.ClowderVersion)
+		intake := pipe.NewIntake(e, es[i].publisher, set.ClowderVersion)
 		var err error
 		if es[i].consumer, err = queue.NewConsumer(brokerConfig(set, e), intake, intake.Handle, log, m); err != nil {
 			return err

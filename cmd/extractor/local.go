@@ -19,6 +19,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
+	"github.com/ncsa/clowder-ray/internal/pipeline/metrics"
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/platform/folder"
@@ -238,7 +239,7 @@ func (p *program) oneJob(ctx context.Context, set settings.Settings, l localJob)
 		return err
 	}
 	cfg.Watch, cfg.Over = l.console.watch, func(string) { stop(pipeline.ErrStopping) }
-	pipe := pipeline.New(cfg, store, backend, l.platform, l.console, pipeline.NewMetrics(prometheus.NewRegistry()), log)
+	pipe := pipeline.New(cfg, store, backend, l.platform, l.console, metrics.New(prometheus.NewRegistry()), log)
 	defer context.AfterFunc(ctx, func() {
 		_, _ = store.Change(background, run, func(r *job.Record) error { return r.Cancel("you") })
 		time.AfterFunc(interruptGrace, func() { stop(pipeline.ErrStopping) })

@@ -17,7 +17,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/answer/manifests"
 	"github.com/ncsa/clowder-ray/internal/basemodel"
 	"github.com/ncsa/clowder-ray/internal/job"
-	"github.com/ncsa/clowder-ray/internal/pipeline"
+	"github.com/ncsa/clowder-ray/internal/pipeline/model"
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/text"
@@ -177,7 +177,7 @@ func promote(w io.Writer, models *registry.Registry, dataset, ref string) error 
 	if err != nil {
 		return err
 	}
-	if err := pipeline.Promote(models, d, v, func(map[string]any) error { return nil }); err != nil { // without a credential for Clowder
+	if err := model.Promote(models, d, v, func(map[string]any) error { return nil }); err != nil { // without a credential for Clowder
 		return err
 	}
 	_, err = fmt.Fprintf(w, "%s is now the champion of %s\n", v.Ref(), v.Name)
@@ -190,7 +190,7 @@ func export(ctx context.Context, w io.Writer, models *registry.Registry, dataset
 	if err != nil {
 		return err
 	}
-	stored, err := pipeline.StoredModel(models, v)
+	stored, err := model.Stored(models, v)
 	if err != nil {
 		return err
 	}

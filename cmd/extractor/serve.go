@@ -16,6 +16,7 @@ import (
 	"github.com/ncsa/clowder-ray/cmd/extractor/studio"
 	"github.com/ncsa/clowder-ray/internal/mail"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
+	"github.com/ncsa/clowder-ray/internal/pipeline/intake"
 	"github.com/ncsa/clowder-ray/internal/retention"
 )
 
@@ -80,7 +81,7 @@ func readiness(ctx context.Context, ends endpoints, cleaner *retention.Cleaner) 
 type parts struct {
 	ends     endpoints
 	pipe     *pipeline.Pipeline
-	recovery *pipeline.Recovery
+	recovery *intake.Recovery
 	cleaner  *retention.Cleaner
 	backend  *ray
 	web      *health

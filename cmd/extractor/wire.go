@@ -24,6 +24,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/mail"
 	"github.com/ncsa/clowder-ray/internal/pipeline"
+	"github.com/ncsa/clowder-ray/internal/pipeline/metrics"
 	"github.com/ncsa/clowder-ray/internal/pipeline/status"
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/platform"
@@ -128,7 +129,7 @@ func (b *base) connect(ctx context.Context) (p parts, err error) {
 	if err := p.ends.addConsumers(b.set, b.extractors, p.pipe, b.log, queueMetrics); err != nil {
 		return parts{}, err
 	}
-	p.recovery = pipeline.NewRecovery(p.pipe, source, statuses, waitingOn(b.set), b.set.RecoverEvery)
+	p.recovery = p.pipe.NewRecovery(source, statuses, waitingOn(b.set), b.set.RecoverEvery)
 	p.cleaner = retention.New(retentionConfig(b.set, b.volume), b.store, p.pipe, b.client, retention.NewMetrics(b.metrics), b.log)
 	if p.web, err = newHealth(ctx, b.set.Listen, b.metrics, readiness(ctx, p.ends, p.cleaner), b.log); err != nil {
 		return parts{}, err
@@ -167,7 +168,7 @@ func (b *base) pipeline(source *clowderplatform.Platform, statuses *queue.Publis
 		cfg.Studio = links
 	}
 	replies := status.NewReplyQueue(statuses, b.extractors, b.log)
-	return pipeline.New(cfg, b.store, b.backend.Backend, source, replies, pipeline.NewMetrics(b.metrics), b.log), nil
+	return pipeline.New(cfg, b.store, b.backend.Backend, source, replies, metrics.New(b.metrics), b.log), nil
 }
 
 // Each download uses several connections. An upload mostly waits for Clowder, about a second per file.

@@ -20,6 +20,9 @@ var ErrTooLarge = errors.New("what must be remembered of this job is too large")
 // lost a part of it. The record stays as it is. Other jobs are not affected.
 var ErrDamaged = errors.New("the record of this job is damaged")
 
+// WriteTimeout bounds one write to the store that a stop must not cut off, other processes that hold the store included.
+const WriteTimeout = 15 * time.Second
+
 // Store keeps records durably: after a nil return the change is on disk. Several processes may use one store at once.
 // The conformance test in package jobtest says exactly what an implementation promises.
 type Store interface {

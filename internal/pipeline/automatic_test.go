@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder/form"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
+	"github.com/ncsa/clowder-ray/internal/pipeline/intake"
 	"github.com/ncsa/clowder-ray/internal/platform"
 )
 
@@ -28,29 +28,29 @@ func automatic(c *Config) {
 }
 
 // added is the announcement of one file of a user.
-func (b *bench) added(t *testing.T, in *Intake, user string, file int, redelivered bool) (job.Record, entry) {
+func (b *bench) added(t *testing.T, in *intake.Announcements, user string, file int, redelivered bool) (job.Record, intake.Entry) {
 	t.Helper()
 	req := jobtest.Record("ft", strconv.Itoa(file)).Request
 	req.JobID = fmt.Sprintf("%024d", file)
 	req.Key, req.Kind, req.ResourceID, req.Extractor, req.Parameters = req.JobID, job.File, fmt.Sprintf("f%023d", file), form.NewFiles, nil
 	req.Announced = []job.Announced{{File: req.ResourceID, JobID: req.JobID}}
-	rec, entry, err := in.note(t.Context(), req, job.Secret("key of "+user), redelivered)
+	rec, entry, err := in.Add(t.Context(), req, job.Secret("key of "+user), redelivered)
 	require.NoError(t, err)
-	if entry == entryBegins || entry == entryJoined {
-		in.active.Add(rec.Run, rec.Owner)
-		b.schedule.AddAt(rec.Run, b.clock.here(rec.NotBefore))
+	if entry == intake.Begins || entry == intake.Joined {
+		b.slots.Active(rec.Kind).Add(rec.Run, rec.Owner)
+		b.loop.Delay(rec)
 	}
 	return rec, entry
 }
 
 // automaticBench is a pipeline whose dataset has a model.
-func automaticBench(t *testing.T) (*bench, *Intake) {
+func automaticBench(t *testing.T) (*bench, *intake.Announcements) {
 	t.Helper()
 	b := setup(t, automatic)
 	own := jobtest.Record(run, "h").Request.DatasetID
 	b.register(t, own, "films", "ft-old")
 	b.register(t, own, "films", "ft-new")
-	return b, NewIntake(b.Pipeline, b.cfg.Extractors[len(b.cfg.Extractors)-1], nil, 2)
+	return b, b.intakes.Announcements(b.cfg.Extractors[len(b.cfg.Extractors)-1])
 }
 
 func TestABurstOfFilesIsOneRunAfterTheQuietPeriod(t *testing.T) {
@@ -59,14 +59,14 @@ func TestABurstOfFilesIsOneRunAfterTheQuietPeriod(t *testing.T) {
 		stop := b.start(t)
 		defer stop()
 		first, entry := b.added(t, in, "alice", 0, false)
-		require.Equal(t, entryBegins, entry)
+		require.Equal(t, intake.Begins, entry)
 		for i := 1; i < 10; i++ {
 			<-time.After(time.Minute)
 			rec, entry := b.added(t, in, "alice", i, false)
-			require.Equal(t, entryJoined, entry)
+			require.Equal(t, intake.Joined, entry)
 			require.Equal(t, first.Run, rec.Run)
 		}
-		require.Equal(t, 4, in.Free(), "a run that waits takes no slot")
+		require.Equal(t, 4, b.slots.Free(job.Predict), "a run that waits takes no slot")
 		<-time.After(quietPeriod - time.Second)
 		require.Equal(t, job.Accepted, b.get(t, first.Run).State, "not before the period has passed since the last file")
 		require.Empty(t, b.published.of(first.Run), "nothing is said before")
@@ -79,7 +79,7 @@ func TestABurstOfFilesIsOneRunAfterTheQuietPeriod(t *testing.T) {
 		require.Contains(t, string(spec), "/films/1/model", "with the champion, which is not the newest")
 		require.Equal(t, []string{first.Run}, b.platform.newsOf, "once")
 		next, entry := b.added(t, in, "alice", 10, false)
-		require.Equal(t, entryBegins, entry, "a file that comes later begins another run")
+		require.Equal(t, intake.Begins, entry, "a file that comes later begins another run")
 		require.NotEqual(t, first.Run, next.Run)
 	})
 }
@@ -89,7 +89,7 @@ func TestAnAutomaticRunIsOfOneUserAndOneDataset(t *testing.T) {
 		b, in := automaticBench(t)
 		one, _ := b.added(t, in, "alice", 0, false)
 		other, entry := b.added(t, in, "bob", 1, false)
-		require.Equal(t, entryBegins, entry)
+		require.Equal(t, intake.Begins, entry)
 		require.NotEqual(t, one.Owner, other.Owner, "each with the key of its messages")
 		require.Equal(t, "key of bob", b.get(t, other.Run).SecretKey.Reveal())
 	})
@@ -104,10 +104,10 @@ func TestTheFilesOfAnAutomaticRunOutliveAKill(t *testing.T) {
 		b.added(t, in, "alice", 1, false)
 		stop()
 		again := setupOn(t, b.dir, b.store, automatic)
-		in = NewIntake(again.Pipeline, again.cfg.Extractors[len(again.cfg.Extractors)-1], nil, 2)
+		in = again.intakes.Announcements(again.cfg.Extractors[len(again.cfg.Extractors)-1])
 		stop = again.start(t)
 		defer stop()
-		for i, want := range []entry{entryKnown, entryHeld} {
+		for i, want := range []intake.Entry{intake.Known, intake.Held} {
 			rec, entry := again.added(t, in, "alice", i, true)
 			require.Equal(t, want, entry, "what the broker delivers again changes nothing")
 			require.Equal(t, first.Run, rec.Run)
@@ -117,7 +117,7 @@ func TestTheFilesOfAnAutomaticRunOutliveAKill(t *testing.T) {
 		<-time.After(time.Minute)
 		require.Equal(t, job.Done, again.get(t, first.Run).State)
 		_, entry := again.added(t, in, "alice", 1, true)
-		require.Equal(t, entryHeld, entry, "also after the run")
+		require.Equal(t, intake.Held, entry, "also after the run")
 	})
 }
 
@@ -128,7 +128,7 @@ func TestAFileThatComesWhileItsRunBeginsIsNotLost(t *testing.T) {
 		b.platform.stage = func() error {
 			if late++; late == 1 {
 				_, entry := b.added(t, in, "alice", 1, false)
-				require.Equal(t, entryJoined, entry)
+				require.Equal(t, intake.Joined, entry)
 			}
 			return nil
 		}
@@ -152,7 +152,7 @@ func TestAnAutomaticRunWithNothingToDoIsSkipped(t *testing.T) {
 	}{
 		"not asked for":          {func(b *bench) { b.platform.noNews = "The dataset asks for nothing" }, "The dataset asks for nothing"},
 		"without a model":        {func(b *bench) { _ = os.RemoveAll(b.cfg.Volume.Registry().Path()) }, "This dataset has no model yet: train one first, enter the model of another dataset, or choose a model file"},
-		"where it is turned off": {func(b *bench) { b.cfg.Extractors = b.cfg.Extractors[:5] }, "Automatic runs were switched off: to predict the files, submit the dataset to ncsa.ray.predict"},
+		"where it is turned off": {func(b *bench) { b.stager.Extractors = b.cfg.Extractors[:5] }, "Automatic runs were switched off: to predict the files, submit the dataset to ncsa.ray.predict"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -181,19 +181,8 @@ func TestAWaitingAutomaticRunCanBeCancelled(t *testing.T) {
 		_, err := b.store.Change(t.Context(), rec.Run, func(r *job.Record) error { return r.Cancel("alice") })
 		require.NoError(t, err)
 		_, entry := b.added(t, in, "alice", 1, false)
-		require.Equal(t, entryBegins, entry, "a later file does not join it")
+		require.Equal(t, intake.Begins, entry, "a later file does not join it")
 		<-time.After(10 * time.Second)
 		require.Equal(t, job.Cancelled, b.get(t, rec.Run).State)
 	})
-}
-
-func TestALargeBurstIsSeveralRuns(t *testing.T) {
-	t.Parallel()
-	full := job.Record{State: job.Accepted, Request: job.Request{Announced: make([]job.Announced, maxAnnounced)}}
-	one := job.Record{Request: job.Request{Announced: []job.Announced{{File: strings.Repeat("a", 24)}}}}
-	require.ErrorIs(t, addAnnounced(&full, one), errBegun)
-	full.Request.Announced = full.Request.Announced[1:]
-	require.NoError(t, addAnnounced(&full, one))
-	require.NoError(t, addAnnounced(&job.Record{State: job.Accepted}, one))
-	require.ErrorIs(t, addAnnounced(&job.Record{State: job.Staged}, one), errBegun)
 }

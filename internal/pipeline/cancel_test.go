@@ -71,7 +71,7 @@ func (h *hooks) Observe(context.Context, rayjob.Handle, time.Duration) (rayjob.O
 // hook puts hooks between a pipeline and its doubles.
 func (b *bench) hook() *hooks {
 	h := &hooks{fakePlatform: b.platform, fakeRay: b.ray}
-	b.Pipeline.platform, b.backend = h, h
+	b.source.Platform, b.backend.Backend = h, h
 	return h
 }
 
@@ -92,7 +92,7 @@ func TestACancellationWhileResultsAreBuilt(t *testing.T) {
 				b := setup(t)
 				var refused error
 				cancel := b.cancelFrom(t, &refused)
-				b.buildFiles = func(ctx context.Context, run, to disk.Folder, r *results.Result, m manifest.Meta) ([]delivery.Artifact, error) {
+				b.deliverer.BuildFiles = func(ctx context.Context, run, to disk.Folder, r *results.Result, m manifest.Meta) ([]delivery.Artifact, error) {
 					cancel()
 					return buildOne(ctx, run, to, r, m)
 				}
@@ -218,7 +218,7 @@ func TestACancellationDoesNotWaitForASettingOfRay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t)
 		h := b.hook()
-		b.backend = brokenRay{h}
+		b.backend.Backend = brokenRay{h}
 		h.look = func(n int) rayjob.Verdict {
 			if n == 2 {
 				b.cancelFrom(t, new(error))()
@@ -283,7 +283,7 @@ func TestATrainingThatIsStoppedKeepsWhatItHas(t *testing.T) {
 func TestAPersonStopsAndCancelsARunWithoutARequestInClowder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t)
-		b.cfg.NoteUsers = true
+		b.stager.NoteUsers = true
 		h := b.hook()
 		h.look = func(n int) rayjob.Verdict {
 			switch n {

@@ -54,7 +54,7 @@ func TestAClockThatIsSetEndsNoJob(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						var wall wallClock
 						b := setup(t)
-						b.clock.wall = wall.now
+						b.clock.Wall = wall.now
 						b.waitsAndTrains(t, 20*time.Second, 50*time.Second)
 						b.accept(t, run, map[string]any{"max_minutes": 1})
 						stop := b.start(t)
@@ -63,7 +63,7 @@ func TestAClockThatIsSetEndsNoJob(t *testing.T) {
 						if restarted {
 							stop()
 							again := setupOn(t, b.dir, b.store)
-							again.backend, again.Pipeline.platform, again.clock.wall = b.ray, b.platform, wall.now
+							again.backend.Backend, again.source.Platform, again.clock.Wall = b.ray, b.platform, wall.now
 							stop = again.start(t)
 						}
 						<-time.After(time.Minute)
@@ -84,7 +84,7 @@ func TestAWaitHasAnEndWhateverTheClockSays(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var wall wallClock
 				b := setup(t)
-				b.clock.wall = wall.now
+				b.clock.Wall = wall.now
 				b.waitsAndTrains(t, time.Hour, time.Hour)
 				b.accept(t, run, nil)
 				defer b.start(t)()
@@ -104,7 +104,7 @@ func TestAClockThatIsSetBackMakesNoPauseLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var wall wallClock
 		b := setup(t)
-		b.clock.wall = wall.now
+		b.clock.Wall = wall.now
 		b.platform.stage = func() error {
 			if wall.ahead.Load() == 0 {
 				wall.set(-time.Hour)
@@ -126,13 +126,13 @@ func TestAJobThatIsSpreadBeginsInTime(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var wall wallClock
 				b := setup(t)
-				b.clock.wall = wall.now
+				b.clock.Wall = wall.now
 				defer b.start(t)()
 				rec := jobtest.Record(run, "h1")
 				rec.NotBefore = time.Now().Add(3 * time.Minute).UTC()
 				rec, _, err := b.store.Accept(t.Context(), rec)
 				require.NoError(t, err)
-				NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2).begin(rec)
+				b.loop.Begin(rec)
 				<-time.After(time.Minute)
 				wall.set(by)
 				<-time.After(time.Minute)
@@ -149,7 +149,7 @@ func TestAChangeByAnotherProcessIsSeenAfterTheClockWasSetBack(t *testing.T) {
 		var wall wallClock
 		wall.set(time.Hour)
 		b := setup(t)
-		b.clock.wall = wall.now
+		b.clock.Wall = wall.now
 		b.accept(t, run, map[string]any{"epochs": 0})
 		stop := b.start(t)
 		defer stop()
@@ -199,35 +199,4 @@ func (b *bench) tells(t *testing.T, at time.Time, step int) {
 		at.UTC().Format(time.RFC3339Nano), step)
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
-}
-
-func TestWhatAClockThatIsSetMakesOfATime(t *testing.T) {
-	t.Parallel()
-	const limit = time.Hour
-	for name, tc := range map[string]struct {
-		passed, since time.Duration
-		aged          bool
-	}{
-		"now":                           {0, 0, false},
-		"a moment ago":                  {500 * time.Millisecond, 500 * time.Millisecond, false},
-		"a while ago":                   {time.Minute, time.Minute, true},
-		"longer ago than may be unseen": {2 * time.Hour, limit / 2, true},
-		"in a moment":                   {-500 * time.Millisecond, 0, false},
-		"in the future":                 {-time.Hour, 0, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			now := time.Now()
-			c := newClock()
-			c.wall = func() time.Time { return now.Round(0) }
-			stored := now.Add(-tc.passed).UTC()
-			require.WithinDuration(t, now.Add(-tc.since), c.since(run, stored, limit/2), time.Second)
-			require.Equal(t, tc.aged, c.aged(stored, time.Second))
-			first := c.since(run, stored, limit/2)
-			now = now.Add(-limit)
-			require.Equal(t, first, c.since(run, stored, limit/2), "the first answer stands")
-			c.forget(run)
-			require.NotEqual(t, first, c.since(run, stored, limit/2))
-		})
-	}
 }

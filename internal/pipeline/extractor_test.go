@@ -5,13 +5,15 @@ import (
 	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/pipeline/intake"
 )
 
 func TestARequestNeverWaitsForTheJobsThatItMayCancel(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *Config) { c.MaxJobs = 1 })
-	train, manage := NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2), NewIntake(b.Pipeline, b.cfg.Extractors[4], nil, 2)
-	b.inProgress.Restore(run, "alice")
+	train, manage := b.NewIntake(b.cfg.Extractors[0], nil, 2), b.NewIntake(b.cfg.Extractors[4], nil, 2)
+	b.slots.InProgress.Restore(run, "alice")
 	require.Zero(t, train.Free())
 	require.Positive(t, manage.Free())
 }
@@ -19,9 +21,9 @@ func TestARequestNeverWaitsForTheJobsThatItMayCancel(t *testing.T) {
 func TestAJobThatIsOverMakesRoomForAllExtractors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t)
-		var intakes []*Intake
+		var intakes []*intake.Intake
 		for _, e := range b.cfg.Extractors[:4] {
-			intakes = append(intakes, NewIntake(b.Pipeline, e, nil, 2))
+			intakes = append(intakes, b.NewIntake(e, nil, 2))
 		}
 		b.accept(t, run, nil)
 		require.Equal(t, 4, intakes[0].Free())

@@ -1,26 +1,23 @@
 package pipeline
 
 import (
-	"encoding/json"
 	"fmt"
-	"strconv"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
-	"github.com/ncsa/clowder-ray/internal/queue"
+	"github.com/ncsa/clowder-ray/internal/pipeline/intake"
+	"github.com/ncsa/clowder-ray/internal/platform"
 )
 
 func TestAnIntakeHasAsManyFreeSlotsAsJobsAreMissing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, crowded(1, 0)) // four jobs in hand, one of them on Ray
-		in := NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2)
+		in := b.NewIntake(b.cfg.Extractors[0], nil, 2)
 		release := b.holdTrainings()
 		require.Equal(t, 4, in.Free())
 		stop := b.start(t)
@@ -40,7 +37,7 @@ func TestAnIntakeHasAsManyFreeSlotsAsJobsAreMissing(t *testing.T) {
 func TestNoJobsAreTakenWhileTheyCouldNotBeServed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	in := NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2)
+	in := b.NewIntake(b.cfg.Extractors[0], nil, 2)
 	b.SetAdmission(false)
 	require.Zero(t, in.Free())
 	<-in.Freed()
@@ -53,18 +50,18 @@ func TestAJobBeyondTheAllowanceWaitsAndItsUserHearsOfIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const perHour = 60
 		b := setup(t, func(c *Config) { c.UserJobsPerHour = perHour })
-		in := NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2)
+		in := b.NewIntake(b.cfg.Extractors[0], nil, 2)
 		take := func(run string) {
 			rec := jobtest.Record(run, "h1")
-			in.token(&rec)
+			b.slots.Token(&rec)
 			rec, _, err := b.store.Accept(t.Context(), rec)
 			require.NoError(t, err)
-			in.begin(rec)
+			b.loop.Begin(rec)
 		}
 		stop := b.start(t)
 		for range perHour - 1 {
 			rec := jobtest.Record("ft-other", "h1")
-			in.token(&rec)
+			b.slots.Token(&rec)
 		}
 		for _, run := range []string{"ft-1", "ft-2", "ft-3"} {
 			take(run)
@@ -77,7 +74,7 @@ func TestAJobBeyondTheAllowanceWaitsAndItsUserHearsOfIt(t *testing.T) {
 		stop()
 
 		again := setupOn(t, b.dir, b.store)
-		in = NewIntake(again.Pipeline, again.cfg.Extractors[0], nil, 2)
+		in = again.NewIntake(again.cfg.Extractors[0], nil, 2)
 		stop = again.start(t)
 		defer stop()
 		<-time.After(80 * time.Second)
@@ -90,21 +87,21 @@ func TestAJobBeyondTheAllowanceWaitsAndItsUserHearsOfIt(t *testing.T) {
 }
 
 // shared is a pipeline of eight jobs in hand, of which three may be one user's, and whose trainings do not end before release.
-func shared(t *testing.T) (b *bench, in *Intake, release func(attempts ...string)) {
+func shared(t *testing.T) (b *bench, in *intake.Intake, release func(attempts ...string)) {
 	t.Helper()
 	b = setup(t, crowded(0, 0), func(c *Config) { c.MaxJobs, c.MaxJobsPerUser = 8, 3 })
-	return b, NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2), b.holdTrainings()
+	return b, b.NewIntake(b.cfg.Extractors[0], nil, 2), b.holdTrainings()
 }
 
 // bring takes a job of a user as the intake does.
-func (b *bench) bring(t *testing.T, in *Intake, user, run string) {
+func (b *bench) bring(t *testing.T, e platform.Extractor, user, run string) {
 	t.Helper()
 	rec := job.New(run, job.Train, jobtest.Record(run, "h1").Request, job.Secret("key of "+user))
-	rec.Kind, rec.Request.Extractor = in.extractor.Kind, in.extractor.Info.Name
-	in.token(&rec)
+	rec.Kind, rec.Request.Extractor = e.Kind, e.Info.Name
+	b.slots.Token(&rec)
 	rec, _, err := b.store.Accept(t.Context(), rec)
 	require.NoError(t, err)
-	in.begin(rec)
+	b.loop.Begin(rec)
 	<-time.After(time.Millisecond)
 }
 
@@ -123,9 +120,9 @@ func TestNoUserFillsAllSlots(t *testing.T) {
 		stop := b.start(t)
 		for i := range flood {
 			require.GreaterOrEqual(t, in.Free(), 5, "whatever one user brings, the next message is taken")
-			b.bring(t, in, "alice", fmt.Sprintf("ft-alice-%04d", i))
+			b.bring(t, b.cfg.Extractors[0], "alice", fmt.Sprintf("ft-alice-%04d", i))
 		}
-		b.bring(t, in, "bob", "ft-bob")
+		b.bring(t, b.cfg.Extractors[0], "bob", "ft-bob")
 		<-time.After(time.Minute)
 		require.Equal(t, []job.State{job.Running, job.Running, job.Running, job.Accepted}, b.states(t, "ft-alice-0000", "ft-alice-0002", "ft-bob", "ft-alice-0003"))
 		require.Equal(t, []string{"Waiting to start: the limit is 3 jobs per user at a time"}, b.texts("ft-alice-0003", "Waiting"))
@@ -135,12 +132,12 @@ func TestNoUserFillsAllSlots(t *testing.T) {
 		stop()
 
 		again := setupOn(t, b.dir, b.store, crowded(0, 0), func(c *Config) { c.MaxJobs, c.MaxJobsPerUser = 8, 3 })
-		again.backend = b.ray
-		in = NewIntake(again.Pipeline, again.cfg.Extractors[0], nil, 2)
+		again.backend.Backend = b.ray
+		in = again.NewIntake(again.cfg.Extractors[0], nil, 2)
 		stop = again.start(t)
 		defer stop()
 		<-time.After(time.Minute)
-		inside, waiting := again.inProgress.Size()
+		inside, waiting := again.slots.InProgress.Size()
 		require.Equal(t, []int{4, flood - 3}, []int{inside, waiting}, "a restart changes nothing")
 		require.Equal(t, []job.State{job.Running, job.Accepted}, again.states(t, "ft-bob", "ft-alice-0003"))
 		require.GreaterOrEqual(t, in.Free(), 4)
@@ -164,15 +161,15 @@ func TestWhereTheSlotsAreFullTheUsersTakeTurns(t *testing.T) {
 		defer stop()
 		for _, user := range []string{"alice", "bob"} {
 			for i := range 12 {
-				b.bring(t, in, user, fmt.Sprintf("ft-%s-%02d", user, i))
+				b.bring(t, b.cfg.Extractors[0], user, fmt.Sprintf("ft-%s-%02d", user, i))
 			}
 		}
-		b.bring(t, in, "carol", "ft-carol-0")
-		b.bring(t, in, "carol", "ft-carol-1")
-		inside, _ := b.inProgress.Size()
+		b.bring(t, b.cfg.Extractors[0], "carol", "ft-carol-0")
+		b.bring(t, b.cfg.Extractors[0], "carol", "ft-carol-1")
+		inside, _ := b.slots.InProgress.Size()
 		require.Equal(t, 8, inside)
-		require.Equal(t, jobsAtOnce, in.Free(), "others may be behind those that wait")
-		b.bring(t, in, "dave", "ft-dave")
+		require.Equal(t, 8, in.Free(), "others may be behind those that wait")
+		b.bring(t, b.cfg.Extractors[0], "dave", "ft-dave")
 		<-time.After(time.Minute)
 		require.Equal(t, []string{"Waiting to start: 2 jobs ahead in the queue"}, b.texts("ft-dave", "Waiting"))
 		for i, ended := range []string{"ft-alice-00-a1", "ft-bob-00-a1", "ft-alice-01-a1"} {
@@ -186,59 +183,15 @@ func TestWhereTheSlotsAreFullTheUsersTakeTurns(t *testing.T) {
 func TestOneUserMayTakeAllSlotsWhereTheOperatorSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, crowded(0, 0), func(c *Config) { c.MaxJobsPerUser = c.MaxJobs })
-		in := NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2)
+		in := b.NewIntake(b.cfg.Extractors[0], nil, 2)
 		b.holdTrainings()
 		stop := b.start(t)
 		defer stop()
 		for _, run := range []string{"ft-1", "ft-2", "ft-3", "ft-4"} {
-			b.bring(t, in, "alice", run)
+			b.bring(t, b.cfg.Extractors[0], "alice", run)
 		}
 		require.Zero(t, in.Free(), "the others stay in RabbitMQ")
 	})
-}
-
-func TestTooManyWaitingJobsOfAUserAreRefused(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	train, manage := NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2), NewIntake(b.Pipeline, b.cfg.Extractors[4], nil, 2)
-	alice, bob := jobtest.Record(run, "h1"), job.New("ft-bob", job.Train, job.Request{}, "key of bob")
-	for i := range maxWaiting + 3 {
-		require.NoError(t, train.tooMany(t.Context(), alice))
-		train.active.Add(strconv.Itoa(i), alice.Owner)
-		if i < 3 {
-			b.inProgress.Restore(strconv.Itoa(i), alice.Owner)
-		}
-	}
-	err := train.tooMany(t.Context(), alice)
-	require.EqualError(t, err, "you already have 1,000 jobs waiting: wait until some have ended or cancel some, then submit again")
-	kind, _ := job.Classify(err)
-	require.Equal(t, job.KindPermanent, kind)
-	require.NoError(t, train.tooMany(t.Context(), bob), "others are not touched")
-	require.NoError(t, manage.tooMany(t.Context(), alice), "who has too many must be able to cancel some")
-	_, _, err = b.store.Accept(t.Context(), alice)
-	require.NoError(t, err)
-	require.NoError(t, train.tooMany(t.Context(), alice), "a job that is known is none too many")
-	for i := range maxWaiting {
-		manage.active.Add("request-"+strconv.Itoa(i), bob.Owner)
-	}
-	require.ErrorContains(t, manage.tooMany(t.Context(), bob), "you already have 1,000 requests waiting")
-}
-
-func TestOfTheParametersOnlyThoseOfTheFormAreKept(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	in := NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2)
-	body := fmt.Appendf(nil, `{"host":"http://c","secretKey":"k","job_id":%q,"id":%q,"datasetId":%[2]q,"parameters":{"epochs":"2","deep":[[[{"a":%q}]]]}}`,
-		strings.Repeat("a", 24), strings.Repeat("d", 24), strings.Repeat("x", 10_000))
-	req, _, err := in.decode(t.Context(), &queue.Delivery{Body: body})
-	require.NoError(t, err)
-	require.Equal(t, "2", req.Parameters["epochs"])
-	stored, err := json.Marshal(req.Parameters)
-	require.NoError(t, err)
-	require.Less(t, len(stored), 200)
-	whole, _, err := message.Decode(body, message.Properties{APIVersion: 2})
-	require.NoError(t, err)
-	require.Equal(t, whole.BodyHash, req.BodyHash, "a message that comes again is the same job")
 }
 
 func TestRequestsOfAUserAreLimitedAndTakeNoSlot(t *testing.T) {
@@ -246,11 +199,11 @@ func TestRequestsOfAUserAreLimitedAndTakeNoSlot(t *testing.T) {
 		const perHour = 60
 		b := setup(t, func(c *Config) { c.UserRequestsPerHour = perHour })
 		b.platform.readable = jobtest.Record(run, "h1").Request.DatasetID
-		train, manage := NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2), NewIntake(b.Pipeline, b.cfg.Extractors[4], nil, 2)
+		train := b.NewIntake(b.cfg.Extractors[0], nil, 2)
 		for i := range perHour + 1 {
-			b.bring(t, manage, "alice", fmt.Sprintf("ft-%02d", i))
+			b.bring(t, b.cfg.Extractors[4], "alice", fmt.Sprintf("ft-%02d", i))
 		}
-		b.bring(t, manage, "bob", "ft-bob")
+		b.bring(t, b.cfg.Extractors[4], "bob", "ft-bob")
 		require.Equal(t, 4, train.Free(), "requests keep nobody from training")
 		stop := b.start(t)
 		defer stop()
@@ -259,7 +212,7 @@ func TestRequestsOfAUserAreLimitedAndTakeNoSlot(t *testing.T) {
 		require.Equal(t, []string{"You submitted more than 60 requests within an hour: this one will start in 60 s"}, b.texts("ft-60", "You"))
 		<-time.After(time.Minute)
 		require.Equal(t, job.Done, b.get(t, "ft-60").State)
-		require.Zero(t, manage.active.Count(b.get(t, "ft-60").Owner))
+		require.Zero(t, b.slots.Active(job.Runs).Count(b.get(t, "ft-60").Owner))
 	})
 }
 
@@ -272,7 +225,7 @@ func TestACancelledJobNeedNotWaitForItsToken(t *testing.T) {
 		require.NoError(t, err)
 		stop := b.start(t)
 		defer stop()
-		NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2).begin(rec)
+		b.loop.Begin(rec)
 		<-time.After(time.Second)
 		_, err = b.store.Change(t.Context(), run, func(r *job.Record) error { return r.Cancel("alice") })
 		require.NoError(t, err)

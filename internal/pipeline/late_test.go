@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/pipeline/model"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/registry"
 )
@@ -31,7 +32,7 @@ func TestALateResultIsNotTheChampionOfANewerRun(t *testing.T) {
 		require.Equal(t, job.Done, b.get(t, run).State)
 		require.Equal(t, []string{newer, run}, b.platform.delivered)
 		rec := b.get(t, run)
-		v, err := modelOf(rec)
+		v, err := model.Of(rec)
 		require.NoError(t, err)
 		require.False(t, v.Won())
 		champion, err := b.registry.Champion(registry.Dataset{ID: rec.Request.DatasetID}, v.Name)

@@ -27,6 +27,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
+	"github.com/ncsa/clowder-ray/internal/pipeline/metrics"
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/platform/platformtest"
@@ -47,9 +48,13 @@ func TestMain(m *testing.M) {
 // bench is a pipeline between doubles: a Ray that plays a script, a platform and a publisher that remember.
 type bench struct {
 	*Pipeline
-	store     job.Store
-	ray       *fakeRay
-	platform  *fakePlatform
+	cfg      Config
+	store    job.Store
+	ray      *fakeRay
+	platform *fakePlatform
+	// backend and source are what the pipeline uses: the doubles, or what a test puts before them.
+	backend   *usedRay
+	source    *usedPlatform
 	published *fakePublisher
 	dir       string
 }
@@ -76,9 +81,23 @@ func setupOn(t *testing.T, dir string, store job.Store, alter ...func(*Config)) 
 	for _, f := range alter {
 		f(&cfg)
 	}
-	b.Pipeline = New(cfg, store, b.ray, b.platform, b.published, NewMetrics(prometheus.NewRegistry()), zaptest.NewLogger(t))
-	b.buildFiles = buildOne
+	b.cfg, b.backend, b.source = cfg, &usedRay{b.ray}, &usedPlatform{b.platform}
+	b.Pipeline = New(cfg, store, b.backend, b.source, b.published, metrics.New(prometheus.NewRegistry()), zaptest.NewLogger(t))
+	b.deliverer.BuildFiles = buildOne
 	return b
+}
+
+// usedPlatform is a platform that a test may replace by another one.
+type usedPlatform struct{ platform.Platform }
+
+// usedRay is a Ray that a test may replace by another one. Its optional abilities are those of the present one.
+type usedRay struct{ rayjob.Backend }
+
+func (r *usedRay) Isolates(resources rayjob.Resources) (bool, error) {
+	if backend, can := r.Backend.(rayjob.Isolator); can {
+		return backend.Isolates(resources)
+	}
+	return false, nil
 }
 
 // buildOne makes one small file in place of all deliverables.
@@ -371,5 +390,3 @@ func stopAfter(t *testing.T, b *bench, d time.Duration) {
 	stop(ErrStopping)
 	require.NoError(t, <-done)
 }
-
-const alice, bob = "alice@example.org", "bob@example.org"

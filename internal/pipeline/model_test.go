@@ -13,6 +13,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
+	"github.com/ncsa/clowder-ray/internal/pipeline/attempt"
 	"github.com/ncsa/clowder-ray/internal/registry"
 )
 
@@ -39,7 +40,7 @@ func (b *bench) register(t *testing.T, dataset, name, run string) registry.Versi
 }
 
 // spec reads what the job's attempt was told to do.
-func (b *bench) spec(t *testing.T) (s Spec) {
+func (b *bench) spec(t *testing.T) (s attempt.Spec) {
 	t.Helper()
 	doc, err := os.ReadFile(filepath.Join(b.cfg.Volume.Run(run).Path(), "spec.json"))
 	require.NoError(t, err)
@@ -54,21 +55,21 @@ func TestAPredictionUsesTheModelThatIsMeant(t *testing.T) {
 	for name, tc := range map[string]struct {
 		parameters map[string]any
 		readable   string
-		want       *SpecModel
+		want       *attempt.SpecModel
 		fault      string
 	}{
 		"the newest of the dataset": {
-			nil, "", &SpecModel{Path: "../../registry/" + own + "/films/2/model", Run: "ft-new", Name: "films", Version: 2}, "",
+			nil, "", &attempt.SpecModel{Path: "../../registry/" + own + "/films/2/model", Run: "ft-new", Name: "films", Version: 2}, "",
 		},
 		"the champion": {
 			map[string]any{"model": "films@champion"},
 			"",
-			&SpecModel{Path: "../../registry/" + own + "/films/1/model", Run: "ft-old", Name: "films", Version: 1}, "",
+			&attempt.SpecModel{Path: "../../registry/" + own + "/films/1/model", Run: "ft-old", Name: "films", Version: 1}, "",
 		},
 		"one of a dataset that the user may read": {
 			map[string]any{"model": "birds"},
 			otherDataset,
-			&SpecModel{Path: "../../registry/" + otherDataset + "/birds/1/model", Run: "ft-birds", Name: "birds", Version: 1}, "",
+			&attempt.SpecModel{Path: "../../registry/" + otherDataset + "/birds/1/model", Run: "ft-birds", Name: "birds", Version: 1}, "",
 		},
 		"one of a dataset that the user may not read": {map[string]any{"model": "birds"}, "", nil, "there is no model birds: this dataset has films/1, films/2"},
 		"a file wins over a name":                     {map[string]any{"model": "birds", "model_file": "abc"}, "", nil, ""},
@@ -126,7 +127,7 @@ func TestATrainingIsMeasuredAgainstTheChampionOfItsName(t *testing.T) {
 					require.Nil(t, spec.Champion)
 					return
 				}
-				want := &SpecModel{Path: "../../registry/" + own + "/" + tc.want + "/1/model", Run: "ft-" + tc.want, Name: tc.want, Version: 1}
+				want := &attempt.SpecModel{Path: "../../registry/" + own + "/" + tc.want + "/1/model", Run: "ft-" + tc.want, Name: tc.want, Version: 1}
 				require.Equal(t, want, spec.Champion)
 			})
 		})

@@ -22,7 +22,7 @@ const run = "ft-one"
 func TestAJobGoesFromAcceptedToDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t)
-		b.buildFiles = delivery.Build
+		b.deliverer.BuildFiles = delivery.Build
 		b.waitsAndTrains(t, 0, 5*time.Second)
 		b.accept(t, run, map[string]any{"epochs": "2"})
 		b.runUntilOver(t)

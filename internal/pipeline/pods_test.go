@@ -13,30 +13,6 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
 )
 
-func TestAnAttemptReadsTheModelsThatItsSpecNames(t *testing.T) {
-	t.Parallel()
-	own := jobtest.Record(run, "h").Request.DatasetID
-	for name, tc := range map[string]struct {
-		spec    Spec
-		overlay string
-		want    []string
-	}{
-		"a training without a champion": {Spec{}, "", []string{"models"}},
-		"a script with packages":        {Spec{}, "overlays/1f", []string{"models", "overlays/1f"}},
-		"a training that is compared": {
-			Spec{Champion: &SpecModel{Path: "../../registry/" + own + "/films/1/model"}}, "", []string{"models", "registry/" + own + "/films/1/model"},
-		},
-		"a prediction": {
-			Spec{Model: &SpecModel{Path: "../../registry/local/birds/7/model"}}, "", []string{"models", "registry/local/birds/7/model"},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			require.Equal(t, tc.want, (&Pipeline{}).reads(run, tc.spec, tc.overlay))
-		})
-	}
-}
-
 // What Ray is told to show an attempt is what its spec.json names, and the run folder is open to the group in which the pods are.
 func TestASubmissionPreparesTheVolume(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -1,14 +1,15 @@
 package pipeline
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
-	"github.com/ncsa/clowder-ray/internal/job/jobtest"
+	"github.com/ncsa/clowder-ray/internal/pipeline/model"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/delivery"
@@ -18,124 +19,30 @@ import (
 func TestATrainingIsRegisteredOnceAndShownInItsReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t)
-		b.buildFiles = delivery.Build
+		var shown manifest.Meta
+		b.deliverer.BuildFiles = func(ctx context.Context, run, to disk.Folder, r *results.Result, m manifest.Meta) ([]delivery.Artifact, error) {
+			shown = m
+			return delivery.Build(ctx, run, to, r, m)
+		}
 		b.accept(t, run, nil)
 		b.runUntilOver(t)
 		rec := b.get(t, run)
-		v, err := modelOf(rec)
+		v, err := model.Of(rec)
 		require.NoError(t, err)
 		require.Equal(t, run, v.Run)
 		require.Equal(t, rec.Created, v.Created, "not the time of the day")
 		require.True(t, v.Won())
 		require.NotEmpty(t, v.Files)
-		meta, err := b.meta(rec, v)
-		require.NoError(t, err)
-		require.Equal(t, manifest.ModelVersion{Name: "model", Version: 1, Champion: "model/1", BestSoFar: true}, meta.Model)
+		require.Equal(t, manifest.ModelVersion{Name: "model", Version: 1, Champion: "model/1", BestSoFar: true}, shown.Model)
 
 		// A kill after the registration, before the record says so.
-		rec.Model = nil
-		result, _, err := b.result(rec)
+		rec.Model, rec.State = nil, job.Finished
+		apply, err := b.deliverer.Collect(t.Context(), rec)
 		require.NoError(t, err)
-		again, err := b.Pipeline.register(t.Context(), rec, result)
-		require.NoError(t, err)
-		doc, err := encodeModel(again)
-		require.NoError(t, err)
-		require.JSONEq(t, string(b.get(t, run).Model), string(doc))
+		require.NoError(t, apply(&rec))
+		require.JSONEq(t, string(b.get(t, run).Model), string(rec.Model))
 		all, err := b.registry.All(registry.Dataset{ID: rec.Request.DatasetID})
 		require.NoError(t, err)
 		require.Len(t, all, 1)
 	})
-}
-
-func TestACheckAndAPredictionMakeNoVersion(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	for _, kind := range []results.ResultKind{results.ResultCheck, results.ResultPrediction} {
-		rec := jobtest.Record(run, "h")
-		rec.Model = []byte(`{"name":"films","version":2,"run":"ft-other"}`)
-		kept, err := b.Pipeline.register(t.Context(), rec, &results.Result{Kind: kind})
-		require.NoError(t, err)
-		require.Equal(t, "films/2", kept.Ref(), "the model that it used stays in the record")
-		require.Zero(t, modelVersion(rec, kept), "it is not its own")
-	}
-	require.Empty(t, b.registry.Datasets())
-}
-
-func TestWhoBecomesTheChampion(t *testing.T) {
-	t.Parallel()
-	scores := func(metric string, v float64) results.Scores { return results.Scores{metric: {Value: v, N: 40}} }
-	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	reigning := &registry.Version{Name: "films", Version: 2, Run: "ft-two", Created: noon}
-	for name, tc := range map[string]struct {
-		mode      string
-		metric    string
-		mine      float64
-		measured  *results.Champion
-		first     bool
-		wins      bool
-		why       string
-		withoutMe bool
-		late      bool // its run was accepted before the champion's
-	}{
-		"the first version":   {mode: "if_better", metric: "accuracy", mine: 0.5, first: true, wins: true, why: "it is the first version"},
-		"the first, unwanted": {mode: "no", metric: "accuracy", mine: 0.5, first: true, why: "make_champion says no"},
-		"a worse one by will": {mode: "yes", metric: "accuracy", mine: 0.1, wins: true, why: "make_champion says yes"},
-		"a late one by will":  {mode: "yes", metric: "accuracy", mine: 0.99, late: true, why: "films/2 remains the champion because it was made by a later run"},
-		"a better one": {
-			mode: "if_better", metric: "accuracy", mine: 0.91, wins: true,
-			measured: &results.Champion{Run: "ft-two", Comparable: true, Test: scores("accuracy", 0.88)},
-			why:      "films/2 was the champion with accuracy 0.880 against 0.910 on the same test rows",
-		},
-		"an equal one": {
-			mode: "if_better", metric: "accuracy", mine: 0.88,
-			measured: &results.Champion{Run: "ft-two", Comparable: true, Test: scores("accuracy", 0.88)},
-			why:      "films/2 remains the champion with accuracy 0.880 against 0.880 on the same test rows",
-		},
-		"a smaller error is better": {
-			mode: "if_better", metric: "rmse", mine: 1.5, wins: true,
-			measured: &results.Champion{Run: "ft-two", Comparable: true, Test: scores("rmse", 2)},
-			why:      "films/2 was the champion with RMSE 2.000 against 1.500 on the same test rows",
-		},
-		"one of other labels": {
-			mode: "if_better", metric: "accuracy", mine: 0.9, measured: &results.Champion{Run: "ft-two", Why: "its labels are others."},
-			why: "films/2 remains the champion because the two models cannot be compared: its labels are others",
-		},
-		"one that nobody measured": {
-			mode: "if_better", metric: "accuracy", mine: 0.9, why: "films/2 remains the champion because the two models were not tested on the same rows",
-		},
-		"one measured against a champion of yesterday": {
-			mode: "if_better", metric: "accuracy", mine: 0.9, measured: &results.Champion{Run: "ft-one", Comparable: true, Test: scores("accuracy", 0.1)},
-			why: "films/2 remains the champion because the two models were not tested on the same rows",
-		},
-		"one without test rows": {
-			mode: "if_better", metric: "accuracy", withoutMe: true, measured: &results.Champion{Run: "ft-two", Comparable: true, Test: scores("accuracy", 0.1)},
-			why: "films/2 remains the champion because there are no test rows for a comparison",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := &results.Result{Metric: tc.metric, Champion: tc.measured, Settings: []results.Setting{{Name: "make_champion", Value: tc.mode}}}
-			if !tc.withoutMe {
-				r.Metrics.Test = scores(tc.metric, tc.mine)
-			}
-			champion := reigning
-			if tc.first {
-				champion = nil
-			}
-			accepted := noon.Add(time.Hour)
-			if tc.late {
-				accepted = noon.Add(-time.Hour)
-			}
-			wins, why := judge(r, accepted, champion)
-			require.Equal(t, tc.why, why)
-			require.Equal(t, tc.wins, wins)
-		})
-	}
-}
-
-func TestTheNameOfAVersion(t *testing.T) {
-	t.Parallel()
-	rec := job.New(run, job.Train, job.Request{Name: "Film reviews"}, "")
-	require.Equal(t, "Film reviews", newVersion(rec, &results.Result{}).Name)
-	require.Equal(t, "stars", newVersion(rec, &results.Result{Settings: []results.Setting{{Name: "register_as", Value: "stars"}}}).Name)
 }

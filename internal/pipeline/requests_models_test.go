@@ -49,7 +49,7 @@ func TestTheModelsOfADatasetAreCompared(t *testing.T) {
 		b.made(t, "ft-3", "stars", 0.9, began.Add(time.Hour))
 		b.ask(t, map[string]any{"action": "models"})
 		b.runUntilOver(t)
-		said := texts(b.published.of(request))
+		said := texts(b.published.of(asked))
 		require.Equal(t, []string{
 			"Stars/1, the champion: accuracy 0.700 (0.650 to 0.750) on 40 test rows, text-classification from bert-tiny, made 2000-01-01 00:00 UTC by run ft-1",
 			"Reviews/1, the champion: accuracy 0.800 (0.750 to 0.850) on 40 test rows, text-classification from bert-tiny, made 2000-01-01 00:01 UTC by run ft-2",
@@ -65,8 +65,8 @@ func TestModelsAreNotListedForThoseWhoMayNotSeeTheDataset(t *testing.T) {
 		b.made(t, "ft-1", "stars", 0.7, time.Now())
 		b.ask(t, map[string]any{"action": "models"})
 		b.runUntilOver(t)
-		require.Contains(t, b.get(t, request).Ending.Text, "you cannot view this dataset")
-		require.NotContains(t, strings.Join(texts(b.published.of(request)), "\n"), "stars")
+		require.Contains(t, b.get(t, asked).Ending.Text, "you cannot view this dataset")
+		require.NotContains(t, strings.Join(texts(b.published.of(asked)), "\n"), "stars")
 	})
 }
 
@@ -80,8 +80,8 @@ func TestAModelIsPromoted(t *testing.T) {
 				}
 				b.ask(t, map[string]any{"action": "promote", "run": wanted})
 				b.runUntilOver(t)
-				require.Equal(t, job.Done, b.get(t, request).State)
-				require.Equal(t, champion+" is now the champion: predictions with stars@champion use it", b.get(t, request).Ending.Text)
+				require.Equal(t, job.Done, b.get(t, asked).State)
+				require.Equal(t, champion+" is now the champion: predictions with stars@champion use it", b.get(t, asked).Ending.Text)
 				got, err := b.registry.Champion(registry.Dataset{ID: strings.Repeat("d", 24)}, "stars")
 				require.NoError(t, err)
 				require.Equal(t, champion, got.Ref())
@@ -110,8 +110,8 @@ func TestWhatCannotBePromoted(t *testing.T) {
 				b.made(t, "ft-1", "stars", 0.7, time.Now())
 				b.ask(t, map[string]any{"action": "promote", "run": tc.wanted})
 				b.runUntilOver(t)
-				require.Equal(t, job.Failed, b.get(t, request).State)
-				require.Contains(t, b.get(t, request).Ending.Text, tc.want)
+				require.Equal(t, job.Failed, b.get(t, asked).State)
+				require.Contains(t, b.get(t, asked).Ending.Text, tc.want)
 				require.Empty(t, b.platform.notes)
 			})
 		})
@@ -143,7 +143,7 @@ func TestAModelIsExported(t *testing.T) {
 				b.madeIn(t, other, "ft-3", "birds", 0.7, time.Now().Add(-time.Minute))
 				b.ask(t, map[string]any{"action": "export", "run": tc.wanted})
 				b.runUntilOver(t)
-				rec := b.get(t, request)
+				rec := b.get(t, asked)
 				require.Equal(t, job.Done, rec.State, "%+v", rec.Ending)
 				require.Regexp(t, "^The model "+tc.want+` \([0-9.]+ k?B\) is now in this dataset. Results in folder x$`, rec.Ending.Text)
 				d := b.platform.last
@@ -157,7 +157,7 @@ func TestAModelIsExported(t *testing.T) {
 				require.NoError(t, errors.Join(err, archive.Close()))
 				require.Equal(t, d.Artifacts[0].Size, size)
 				require.Equal(t, "export", d.Content["kind"])
-				require.Equal(t, request, d.Content["run"], "by which the entry is found again")
+				require.Equal(t, asked, d.Content["run"], "by which the entry is found again")
 				require.Empty(t, b.ray.submits)
 				require.Empty(t, rec.SecretKey.Reveal())
 			})
@@ -180,8 +180,8 @@ func TestWhatCannotBeExported(t *testing.T) {
 				b.madeIn(t, strings.Repeat("e", 24), "ft-3", "birds", 0.7, time.Now())
 				b.ask(t, map[string]any{"action": "export", "run": tc.wanted})
 				b.runUntilOver(t)
-				require.Equal(t, job.Failed, b.get(t, request).State)
-				require.Contains(t, b.get(t, request).Ending.Text, tc.want)
+				require.Equal(t, job.Failed, b.get(t, asked).State)
+				require.Contains(t, b.get(t, asked).Ending.Text, tc.want)
 				require.Empty(t, b.platform.delivered)
 			})
 		})

@@ -11,16 +11,17 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
+	"github.com/ncsa/clowder-ray/internal/pipeline/stage"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
-// request is the run name of a request about other runs.
-const request = "ft-request"
+// asked is the run name of a request about other runs.
+const asked = "ft-request"
 
 // ask stores a request about other runs of the dataset, as the intake does.
 func (b *bench) ask(t *testing.T, parameters map[string]any) {
 	t.Helper()
-	rec := jobtest.Record(request, "h2")
+	rec := jobtest.Record(asked, "h2")
 	rec.Request.JobID, rec.Kind, rec.Request.Extractor, rec.Request.Parameters = strings.Repeat("b", 24), job.Runs, "ncsa.ray.runs", parameters
 	_, _, err := b.store.Accept(t.Context(), rec)
 	require.NoError(t, err)
@@ -49,11 +50,11 @@ func TestARunIsCancelledThroughClowder(t *testing.T) {
 		b.runUntilOver(t)
 		require.Equal(t, job.Cancelled, b.get(t, run).State)
 		require.Equal(t, "Cancelled by alice", b.get(t, run).Ending.Text)
-		require.Equal(t, job.Done, b.get(t, request).State)
-		require.Equal(t, "Run ft-one was cancelled", b.get(t, request).Ending.Text)
-		require.Equal(t, []message.StatusKind{message.StatusStart, message.StatusDone}, b.published.kinds(request))
+		require.Equal(t, job.Done, b.get(t, asked).State)
+		require.Equal(t, "Run ft-one was cancelled", b.get(t, asked).Ending.Text)
+		require.Equal(t, []message.StatusKind{message.StatusStart, message.StatusDone}, b.published.kinds(asked))
 		require.Equal(t, []string{"ft-one-a1"}, b.ray.released)
-		require.Empty(t, b.get(t, request).SecretKey.Reveal())
+		require.Empty(t, b.get(t, asked).SecretKey.Reveal())
 	})
 }
 
@@ -65,8 +66,8 @@ func TestARunIsStoppedThroughClowderAndKeepsItsModel(t *testing.T) {
 		b.runUntilOver(t)
 		require.Equal(t, job.Done, b.get(t, run).State)
 		require.Contains(t, b.get(t, run).Ending.Text, "Stopped early by alice. Accuracy")
-		require.Equal(t, job.Done, b.get(t, request).State)
-		require.Contains(t, b.get(t, request).Ending.Text, "Run ft-one will stop after this step")
+		require.Equal(t, job.Done, b.get(t, asked).State)
+		require.Contains(t, b.get(t, asked).Ending.Text, "Run ft-one will stop after this step")
 	})
 }
 
@@ -97,9 +98,9 @@ func TestARetriedRunGoesOnInTheJobThatAskedForIt(t *testing.T) {
 				require.Equal(t, 2, rec.Attempt)
 				require.Equal(t, strings.Repeat("b", 24), rec.Request.JobID)
 				require.Equal(t, []string{"ft-one-a2"}, b.ray.submits)
-				require.Equal(t, []message.StatusKind{message.StatusStart}, b.published.kinds(request), "its last word is the run's")
+				require.Equal(t, []message.StatusKind{message.StatusStart}, b.published.kinds(asked), "its last word is the run's")
 				require.Equal(t, []message.StatusKind{message.StatusProcessing, message.StatusDone}, b.published.kinds(run))
-				first, second := b.published.of(request)[0], b.published.of(run)[0]
+				first, second := b.published.of(asked)[0], b.published.of(run)[0]
 				require.GreaterOrEqual(t, second.At.Sub(first.At), time.Second, "Clowder mixes up what comes close together")
 				require.Less(t, second.At.Sub(first.At), 5*time.Second, "the user does not wait for the next write of the record")
 			})
@@ -114,13 +115,13 @@ func TestARequestThatIsBegunAgain(t *testing.T) {
 		arrange func(r *job.Record)
 		want    string
 	}{
-		"a cancellation": {actionCancel, func(r *job.Record) {
+		"a cancellation": {"cancel", func(r *job.Record) {
 			r.CancelledBy = "alice"
 			r.End(job.Cancelled, "Cancelled by alice")
 			r.Advance(job.Cancelled)
 		}, "Run ft-one was cancelled"},
-		"a stop":  {actionStop, func(r *job.Record) { r.StoppedBy = "alice"; r.End(job.Done, "x"); r.Advance(job.Done) }, "will stop after this step"},
-		"a retry": {actionRetry, func(r *job.Record) { r.Request.JobID = strings.Repeat("b", 24); r.Advance(job.Done) }, "Run ft-one continues here"},
+		"a stop":  {"stop and keep", func(r *job.Record) { r.StoppedBy = "alice"; r.End(job.Done, "x"); r.Advance(job.Done) }, "will stop after this step"},
+		"a retry": {"retry", func(r *job.Record) { r.Request.JobID = strings.Repeat("b", 24); r.Advance(job.Done) }, "Run ft-one continues here"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -129,15 +130,15 @@ func TestARequestThatIsBegunAgain(t *testing.T) {
 				before, err := b.store.Change(t.Context(), run, func(r *job.Record) error { tc.arrange(r); return nil })
 				require.NoError(t, err)
 				b.ask(t, nil)
-				_, err = b.store.Change(t.Context(), request, func(r *job.Record) error {
+				_, err = b.store.Change(t.Context(), asked, func(r *job.Record) error {
 					r.Target, r.Settings = run, job.NewSettings(map[string]any{"action": tc.action, "run": ""})
 					r.Advance(job.Staged)
 					return nil
 				})
 				require.NoError(t, err)
 				b.runUntilOver(t)
-				require.Equal(t, job.Done, b.get(t, request).State)
-				require.Contains(t, b.get(t, request).Ending.Text, tc.want)
+				require.Equal(t, job.Done, b.get(t, asked).State)
+				require.Contains(t, b.get(t, asked).Ending.Text, tc.want)
 				require.Equal(t, before.Version, b.get(t, run).Version, "nothing is done twice")
 			})
 		})
@@ -181,9 +182,9 @@ func TestWhatARequestCannotDo(t *testing.T) {
 				}
 				b.ask(t, tc.parameters)
 				b.runUntilOver(t)
-				require.Equal(t, job.Failed, b.get(t, request).State)
-				require.Contains(t, b.get(t, request).Ending.Text, tc.want)
-				require.True(t, b.get(t, request).Ending.BadInput)
+				require.Equal(t, job.Failed, b.get(t, asked).State)
+				require.Contains(t, b.get(t, asked).Ending.Text, tc.want)
+				require.True(t, b.get(t, asked).Ending.BadInput)
 				if !tc.none {
 					require.Equal(t, job.Done, b.get(t, run).State, "the run goes on")
 				}
@@ -215,12 +216,12 @@ func TestTheRunsOfADatasetAreListed(t *testing.T) {
 		_, _, err := b.store.Accept(t.Context(), other)
 		require.NoError(t, err)
 		b.accept(t, run, nil)
-		_, err = b.store.Change(t.Context(), run, func(r *job.Record) error { r.Postpone(time.Now().Add(maxPause), "later"); return nil })
+		_, err = b.store.Change(t.Context(), run, func(r *job.Record) error { r.Postpone(time.Now().Add(stage.MaxPause), "later"); return nil })
 		require.NoError(t, err)
 		b.ask(t, nil)
 		stopAfter(t, b, time.Minute)
 
-		said := texts(b.published.of(request))
+		said := texts(b.published.of(asked))
 		require.Equal(t, []string{
 			`Training ft-c "try ft-c", 2000-01-01 00:03 UTC, done: Accuracy 0.9`,
 			`Training ft-d "try ft-d", 2000-01-01 00:04 UTC, done: Accuracy 0.9`,
@@ -231,17 +232,4 @@ func TestTheRunsOfADatasetAreListed(t *testing.T) {
 		require.Contains(t, said[6], "Training ft-one, 2000-01-01 00:07 UTC, being prepared")
 		require.Equal(t, "8 runs in this dataset: 1 being prepared, 6 done, 1 failed; the newest 6 are listed", said[7])
 	})
-}
-
-func TestHowARunIsCalled(t *testing.T) {
-	t.Parallel()
-	rec := jobtest.Record("ft-bfp4m575kz3xq2ln7a4t", "h1")
-	rec.Settings = job.NewSettings(map[string]any{"run_name": "Nightly run"})
-	for wanted, want := range map[string]bool{
-		"": true, "ft-bfp4m575kz3xq2ln7a4t": true, "bfp4m575": true, "nightly run": true, rec.Request.JobID: true,
-		"finetune/2026-11-21-bert-tiny-bfp4m575": true, "2026-11-21-bert-tiny-bfp4m575": true, "ft-bfp4": true,
-		"bfp": false, "ft": false, "m575": false, "nightly": false, "finetune": false,
-	} {
-		require.Equal(t, want, isNamed(rec, wanted), wanted)
-	}
 }

@@ -66,15 +66,15 @@ func TestAScriptGetsWhatThePolicyAllows(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				b := setup(t)
-				b.cfg.Scripts = preparer(b.dir, tc.policy)
+				b.stager.Scripts = preparer(b.dir, tc.policy)
 				if tc.pods {
-					b.backend = podRay{fakeRay: b.ray}
+					b.backend.Backend = podRay{fakeRay: b.ray}
 				}
 				b.acceptScript(t, tc.parameters)
 				b.runUntilOver(t)
 				doc, err := os.ReadFile(filepath.Join(b.cfg.Volume.Run(run).Path(), "spec.json"))
 				require.NoError(t, err)
-				require.NoError(t, validate(t, doc))
+				resultstest.RequireValid(t, "spec.schema.json", doc)
 				var spec struct {
 					Kind       string
 					Parameters json.RawMessage
@@ -111,7 +111,7 @@ func TestAScriptThatIsNotOfferedIsRefusedBeforeTheDownload(t *testing.T) {
 				b := setup(t)
 				b.platform.stage = func() error { t.Error("it was downloaded"); return nil }
 				if tc.pods != nil {
-					b.backend = podRay{b.ray, tc.pods}
+					b.backend.Backend = podRay{b.ray, tc.pods}
 				}
 				b.acceptScript(t, tc.parameters)
 				b.runUntilOver(t)

@@ -1,28 +1,32 @@
 package pipeline
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
-	"github.com/ncsa/clowder-ray/internal/queue"
+	"github.com/ncsa/clowder-ray/internal/pipeline/stage"
 )
 
 func TestAJobOfWhichTooMuchMustBeRememberedEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t)
-		b.accept(t, run, nil)
 		huge := json.RawMessage(`"` + strings.Repeat("x", 2<<20) + `"`)
-		apply := func(r *job.Record) error { r.Model = huge; r.Advance(job.Staged); return nil }
-		next, wait := b.settle(t.Context(), b.get(t, run), stage{}, apply, nil)
-		require.Zero(t, wait)
-		require.Contains(t, next.Ending.Text, "what must be remembered of this job is too large (2.1 MB, at most 1.0 MB are kept)")
+		b.loop.Stages.Jobs[0].Run = func(context.Context, job.Record) (stage.Change, error) {
+			return func(r *job.Record) error { r.Model = huge; r.Advance(job.Staged); return nil }, nil
+		}
+		b.accept(t, run, nil)
+		began := time.Now()
 		b.runUntilOver(t)
+		require.Less(t, time.Since(began), 5*time.Second, "at once")
+		require.Contains(t, b.get(t, run).Ending.Text, "what must be remembered of this job is too large (2.1 MB, at most 1.0 MB are kept)")
 		require.Equal(t, job.Failed, b.get(t, run).State)
 	})
 }
@@ -47,10 +51,12 @@ func TestAJobWhoseRecordWasMadeSmallerEndsAndItsAttemptIsReleased(t *testing.T) 
 		require.Equal(t, message.StatusError, said[len(said)-1].Kind)
 		require.Equal(t, "The parameters of this request are too large", said[len(said)-1].Text)
 
-		in := NewIntake(b.Pipeline, b.cfg.Extractors[0], nil, 2)
-		req := rec.Request
-		req.Parameters = map[string]any{"epochs": "2"}
-		require.NoError(t, in.repeated(t.Context(), &queue.Delivery{}, rec, req, "key"))
+		rec, err = b.store.Change(t.Context(), run, func(r *job.Record) error { // as the intake does with the message, published again
+			r.SecretKey, r.Request.Parameters, r.Trimmed = "key", map[string]any{"epochs": "2"}, false
+			return r.Retry()
+		})
+		require.NoError(t, err)
+		b.loop.Begin(rec)
 		b.runUntilOver(t)
 		rec = b.get(t, run)
 		require.Equal(t, job.Done, rec.State, "the message, published again, brings its parameters")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -102,7 +101,7 @@ func TestUsersTakeTurnsOnRayAndHearOfTheirPlace(t *testing.T) {
 		require.Eventually(t, func() bool { return len(b.submitted()) == 4 }, time.Hour, time.Second)
 		require.Equal(t, []string{"ft-alice-1-a1", "ft-alice-2-a1", "ft-bob-1-a1", "ft-alice-3-a1"}, b.submitted())
 		require.Eventually(t, func() bool { return b.get(t, "ft-alice-3").State == job.Done }, time.Hour, time.Second)
-		inside, waiting := b.raySlots.Size()
+		inside, waiting := b.slots.Ray.Size()
 		require.Equal(t, []int{0, 0}, []int{inside, waiting}, "nobody keeps a place")
 	})
 }
@@ -140,7 +139,7 @@ func TestAJobThatWaitsIsGreetedOnce(t *testing.T) {
 		require.True(t, b.get(t, "ft-waits").StartSent, "noted though nothing else changed")
 
 		again := setupOn(t, b.dir, b.store, crowded(1, 0))
-		again.backend = b.ray
+		again.backend.Backend = b.ray
 		release()
 		stop := again.start(t)
 		defer stop()
@@ -163,7 +162,7 @@ func TestACancelledJobLeavesTheLine(t *testing.T) {
 		_, err := b.store.Change(t.Context(), "ft-2", func(r *job.Record) error { return r.Cancel("alice") })
 		require.NoError(t, err)
 		require.Eventually(t, func() bool { return b.get(t, "ft-2").State == job.Cancelled }, time.Hour, time.Second)
-		_, waiting := b.raySlots.Size()
+		_, waiting := b.slots.Ray.Size()
 		require.Equal(t, 1, waiting)
 		release()
 		require.Eventually(t, func() bool { return b.get(t, "ft-3").State == job.Done }, time.Hour, time.Second)
@@ -184,7 +183,7 @@ func TestPlacesAreKeptOverARestart(t *testing.T) {
 		require.Equal(t, []string{"ft-1-a1"}, b.submitted())
 
 		again := setupOn(t, b.dir, b.store, crowded(1, 0))
-		again.backend = b.ray
+		again.backend.Backend = b.ray
 		stopAfter(t, again, 30*time.Second)
 		require.Equal(t, []string{"ft-1-a1"}, b.submitted(), "the place of the first one is still taken")
 		require.Equal(t, []string{"Waiting for a free slot on Ray: next in the queue"}, again.texts("ft-2", "Waiting"))
@@ -209,14 +208,4 @@ func TestAJobKeepsItsPlaceFromOneAttemptToTheNext(t *testing.T) {
 		<-time.After(time.Minute)
 		require.Equal(t, []string{"ft-1-a1", "ft-1-a2"}, b.submitted())
 	})
-}
-
-func TestLooksAreSpreadWhereThereAreVeryMany(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	require.Zero(t, b.pace())
-	for i := range 10 * looksPerSecond {
-		b.raySlots.Restore(strconv.Itoa(i), "alice")
-	}
-	require.Equal(t, 10*time.Second, b.pace())
 }

@@ -13,15 +13,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
-	"github.com/ncsa/clowder-ray/internal/results"
 )
-
-func TestOnlyStagedFilesGetAnswers(t *testing.T) {
-	t.Parallel()
-	made := &results.Prediction{PerFile: []results.FileAnswer{{File: "a.png", ID: "staged"}, {File: "b.png", ID: "of another dataset"}, {File: "c.png"}}}
-	keepStaged(made, []job.Input{{ID: "staged"}})
-	require.Equal(t, []results.FileAnswer{{File: "a.png", ID: "staged"}, {File: "b.png"}, {File: "c.png"}}, made.PerFile)
-}
 
 // fakeStudio counts what is shown of runs that go on.
 type fakeStudio struct {

@@ -84,7 +84,7 @@ func (r failingRay) Release(ctx context.Context, h rayjob.Handle) error {
 
 // blockOn puts a block between the pipeline and everything around it.
 func (b *bench) blockOn(s *block) {
-	b.Pipeline.platform, b.backend = failingPlatform{b.platform, s}, failingRay{b.ray, s}
+	b.source.Platform, b.backend.Backend = failingPlatform{b.platform, s}, failingRay{b.ray, s}
 	b.published.hook = func(ctx context.Context, sent message.Status) error {
 		if sent.Kind.Terminal() {
 			return s.at(ctx, "publish")
@@ -119,7 +119,7 @@ func TestAStopInAnyStageIsNoFailureAndLosesNothing(t *testing.T) {
 					require.Empty(t, rec.LastError)
 
 					again := setupOn(t, b.dir, b.store)
-					again.backend, again.Pipeline.platform = b.ray, b.platform
+					again.backend.Backend, again.source.Platform = b.ray, b.platform
 					again.runUntilOver(t)
 					require.Equal(t, job.Done, again.get(t, run).State)
 					require.Equal(t, []string{"ft-one-a1"}, b.ray.submits, "trained once")

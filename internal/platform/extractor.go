@@ -20,6 +20,18 @@ type Extractor struct {
 // Name is how Clowder knows the extractor.
 func (e Extractor) Name() string { return e.Info.RegisteredName(e.Queue) }
 
+// Settings checks what a user filled in. remark is called with a warning for each parameter that the form does not have.
+func (e Extractor) Settings(parameters map[string]any, remark func(warning string)) (job.Settings, error) {
+	values, warnings, err := e.Info.Parameters(parameters)
+	if err != nil {
+		return job.Settings{}, err
+	}
+	for _, w := range warnings {
+		remark(w)
+	}
+	return job.NewSettings(values), nil
+}
+
 // Extractors are all extractors of one service, the one that trains first.
 type Extractors []Extractor
 
@@ -43,4 +55,9 @@ func (all Extractors) Names() []string {
 		names[i] = e.Name()
 	}
 	return names
+}
+
+// Predictor is how Clowder knows the extractor that predicts what a person submits.
+func (all Extractors) Predictor() string {
+	return all.Of(job.Request{Announced: make([]job.Announced, 1)}).Name()
 }

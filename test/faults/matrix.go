@@ -98,7 +98,7 @@ func Matrix() []Fault {
 			"test/faults.TestAServiceThatIsPaused", "internal/pipeline.TestAClockThatIsSetEndsNoJob",
 			"internal/pipeline.TestAWaitHasAnEndWhateverTheClockSays", "internal/pipeline.TestAClockThatIsSetBackMakesNoPauseLong",
 			"internal/pipeline.TestAJobThatIsSpreadBeginsInTime", "internal/pipeline.TestAChangeByAnotherProcessIsSeenAfterTheClockWasSetBack",
-			"internal/pipeline.TestTheClockOfTheTrainingDoesNotCount", "internal/pipeline.TestWhatAClockThatIsSetMakesOfATime",
+			"internal/pipeline.TestTheClockOfTheTrainingDoesNotCount", "internal/pipeline/clock.TestWhatAClockThatIsSetMakesOfATime",
 		}},
 
 		{37, "a training that puts links, pipes, devices and other files in the place of its own", []string{

@@ -12,7 +12,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/answer/manifests"
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
-	"github.com/ncsa/clowder-ray/internal/pipeline"
+	"github.com/ncsa/clowder-ray/internal/pipeline/model"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results"
@@ -54,7 +54,7 @@ func (p *Parts) models(site *web.Site, set *Settings, rights web.Rights, answers
 			return found
 		},
 		WriteZip: func(ctx context.Context, v registry.Version, w http.ResponseWriter) error {
-			stored, err := pipeline.StoredModel(found, v)
+			stored, err := model.Stored(found, v)
 			if err != nil {
 				return err
 			}
@@ -115,7 +115,7 @@ type modelCommands struct {
 // already: an earlier try may have come that far.
 func (c modelCommands) Promote(ctx context.Context, by *web.Visitor, v registry.Version) error {
 	of := registry.Dataset{Clowder: c.parts.Clowder.As("").Address(), ID: v.DatasetID}
-	err := pipeline.Promote(c.registry, of, v, func(content map[string]any) error {
+	err := model.Promote(c.registry, of, v, func(content map[string]any) error {
 		have, err := by.Clowder.Metadata(ctx, v.DatasetID)
 		if err != nil || championNoted(have, v.Name) == v.Ref() {
 			return err
@@ -125,7 +125,7 @@ func (c modelCommands) Promote(ctx context.Context, by *web.Visitor, v registry.
 		_, err = by.Clowder.AddMetadata(ctx, v.DatasetID, clowder.Metadata{Content: content, Contexts: []any{delivery.MetadataContext(e.Name())}, Listener: e.Name(), Version: e.Info.Version})
 		return err
 	})
-	if missing, ok := errors.AsType[*pipeline.NotNotedError](err); ok {
+	if missing, ok := errors.AsType[*model.NotNotedError](err); ok {
 		return &web.Problem{
 			Type: "not-noted", Title: "The champion has changed, but Clowder does not say so yet", Status: http.StatusBadGateway,
 			Detail: missing.Ref + " is the champion now, and predictions that name the champion use it. The note on the dataset in Clowder is missing: " + web.AsProblem(missing.Cause).Detail,

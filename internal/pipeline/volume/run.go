@@ -97,6 +97,14 @@ func (v Volume) ReadInputs(rec job.Record) ([]job.Input, error) {
 	return inputs, nil
 }
 
+// ReadPartial reads what a script had saved before it failed. It returns nil for a job that is no script, and where there is nothing.
+func (v Volume) ReadPartial(rec job.Record, failed *results.Failure) (*results.Result, error) {
+	if !failed.User || rec.Kind != job.Script {
+		return nil, nil
+	}
+	return results.ReadPartial(v.Run(rec.Run), rec.Run, rec.Attempt)
+}
+
 // WriteJSON writes value as JSON to a file of a run folder. A reader sees all of it or nothing, after a nil error also after a power cut.
 func (v Volume) WriteJSON(run, name string, value any) error {
 	doc, err := encode(name, value)

@@ -1,0 +1,107 @@
+package deliver
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/job/jobtest"
+	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
+	"github.com/ncsa/clowder-ray/internal/registry"
+	"github.com/ncsa/clowder-ray/internal/results"
+)
+
+func TestACheckAndAPredictionMakeNoVersion(t *testing.T) {
+	t.Parallel()
+	d := &Deliverer{Registry: registry.New(volume.Volume{Dir: t.TempDir()}.Registry())}
+	for _, kind := range []results.ResultKind{results.ResultCheck, results.ResultPrediction} {
+		rec := jobtest.Record("ft-one", "h")
+		rec.Model = []byte(`{"name":"films","version":2,"run":"ft-other"}`)
+		kept, err := d.register(t.Context(), rec, &results.Result{Kind: kind})
+		require.NoError(t, err)
+		require.Equal(t, "films/2", kept.Ref(), "the model that it used stays in the record")
+		require.Zero(t, modelVersion(rec, kept), "it is not its own")
+	}
+	require.Empty(t, d.Registry.Datasets())
+}
+
+func TestWhoBecomesTheChampion(t *testing.T) {
+	t.Parallel()
+	scores := func(metric string, v float64) results.Scores { return results.Scores{metric: {Value: v, N: 40}} }
+	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	reigning := &registry.Version{Name: "films", Version: 2, Run: "ft-two", Created: noon}
+	for name, tc := range map[string]struct {
+		mode      string
+		metric    string
+		mine      float64
+		measured  *results.Champion
+		first     bool
+		wins      bool
+		why       string
+		withoutMe bool
+		late      bool // its run was accepted before the champion's
+	}{
+		"the first version":   {mode: "if_better", metric: "accuracy", mine: 0.5, first: true, wins: true, why: "it is the first version"},
+		"the first, unwanted": {mode: "no", metric: "accuracy", mine: 0.5, first: true, why: "make_champion says no"},
+		"a worse one by will": {mode: "yes", metric: "accuracy", mine: 0.1, wins: true, why: "make_champion says yes"},
+		"a late one by will":  {mode: "yes", metric: "accuracy", mine: 0.99, late: true, why: "films/2 remains the champion because it was made by a later run"},
+		"a better one": {
+			mode: "if_better", metric: "accuracy", mine: 0.91, wins: true,
+			measured: &results.Champion{Run: "ft-two", Comparable: true, Test: scores("accuracy", 0.88)},
+			why:      "films/2 was the champion with accuracy 0.880 against 0.910 on the same test rows",
+		},
+		"an equal one": {
+			mode: "if_better", metric: "accuracy", mine: 0.88,
+			measured: &results.Champion{Run: "ft-two", Comparable: true, Test: scores("accuracy", 0.88)},
+			why:      "films/2 remains the champion with accuracy 0.880 against 0.880 on the same test rows",
+		},
+		"a smaller error is better": {
+			mode: "if_better", metric: "rmse", mine: 1.5, wins: true,
+			measured: &results.Champion{Run: "ft-two", Comparable: true, Test: scores("rmse", 2)},
+			why:      "films/2 was the champion with RMSE 2.000 against 1.500 on the same test rows",
+		},
+		"one of other labels": {
+			mode: "if_better", metric: "accuracy", mine: 0.9, measured: &results.Champion{Run: "ft-two", Why: "its labels are others."},
+			why: "films/2 remains the champion because the two models cannot be compared: its labels are others",
+		},
+		"one that nobody measured": {
+			mode: "if_better", metric: "accuracy", mine: 0.9, why: "films/2 remains the champion because the two models were not tested on the same rows",
+		},
+		"one measured against a champion of yesterday": {
+			mode: "if_better", metric: "accuracy", mine: 0.9, measured: &results.Champion{Run: "ft-one", Comparable: true, Test: scores("accuracy", 0.1)},
+			why: "films/2 remains the champion because the two models were not tested on the same rows",
+		},
+		"one without test rows": {
+			mode: "if_better", metric: "accuracy", withoutMe: true, measured: &results.Champion{Run: "ft-two", Comparable: true, Test: scores("accuracy", 0.1)},
+			why: "films/2 remains the champion because there are no test rows for a comparison",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := &results.Result{Metric: tc.metric, Champion: tc.measured, Settings: []results.Setting{{Name: "make_champion", Value: tc.mode}}}
+			if !tc.withoutMe {
+				r.Metrics.Test = scores(tc.metric, tc.mine)
+			}
+			champion := reigning
+			if tc.first {
+				champion = nil
+			}
+			accepted := noon.Add(time.Hour)
+			if tc.late {
+				accepted = noon.Add(-time.Hour)
+			}
+			wins, why := judge(r, accepted, champion)
+			require.Equal(t, tc.why, why)
+			require.Equal(t, tc.wins, wins)
+		})
+	}
+}
+
+func TestTheNameOfAVersion(t *testing.T) {
+	t.Parallel()
+	rec := job.New("ft-one", job.Train, job.Request{Name: "Film reviews"}, "")
+	require.Equal(t, "Film reviews", newVersion(rec, &results.Result{}).Name)
+	require.Equal(t, "stars", newVersion(rec, &results.Result{Settings: []results.Setting{{Name: "register_as", Value: "stars"}}}).Name)
+}
