@@ -173,7 +173,8 @@ func (m *Milestones) markStartSent(ctx context.Context, run string) {
 	}
 }
 
-// StartUnnoted reports whether the first status of run was confirmed and its record does not say so. Whoever writes that calls StartNoted.
+// StartUnnoted reports whether the first status of run was confirmed and its record does not say so. The caller writes it there, then calls
+// StartNoted.
 func (m *Milestones) StartUnnoted(run string) bool { return !m.starts.confirmed(run).IsZero() }
 
 // StartNoted says that the record of run tells that the first status was sent, or that the job is over.
