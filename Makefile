@@ -20,7 +20,7 @@ export STATE_DIR  ?= $(CURDIR)/var/state
 RAY_DIR := $(CACHE)/ray
 
 .DEFAULT_GOAL := help
-.PHONY: e2e-kuberay e2e-clowder1 form help setup lock build demo studio run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-parts test-program test-programs test-durations test-faults test-boundary soak lint lint-helm fmt fuzz bench bench-training bench-steps bench-graph bench-graph-sets vuln clean cluster-up cluster-down images e2e-compose lint-docker
+.PHONY: e2e-kuberay e2e-clowder1 e2e-clowder2 contract help setup lock build demo studio run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-parts test-program test-programs test-durations test-faults test-boundary soak lint lint-helm fmt fuzz bench bench-training bench-steps bench-graph bench-graph-sets bench-imagery bench-objects vuln clean cluster-up cluster-down images e2e-compose lint-docker
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
@@ -95,7 +95,8 @@ images: $(VENV)/ready ui ## build the images of the service and of Ray (6 GB); o
 export EXTRACTOR_BINARY      ?= $(CURDIR)/bin/extractor-test
 export EXTRACTOR_RACE_BINARY ?= $(CURDIR)/bin/extractor-test-race
 # Packages with tests on real parts, the slowest first, so that none of them runs alone at the end; and the names of these tests.
-# They run each time. The results of all other tests come from Go's cache while nothing changed.
+# They run each time; after a change in a kind of data alone, only those that train run. The results of all other tests come from Go's cache while
+# nothing changed.
 SLOWEST := ./test/studio ./test/faults ./test/crash ./test/e2e ./internal/rayjob/kuberay ./internal/queue ./test/boundary ./test/service
 ON_REAL_PARTS = grep -rl --include='*_test.go' --exclude-dir=bench '^//go:build integration' cmd internal test trainer
 REAL = $(SLOWEST) $$($(ON_REAL_PARTS) | xargs -n1 dirname | sort -u | sed 's|^|./|')
@@ -115,18 +116,19 @@ test-unit: ## the Go tests that need nothing but Go: some minutes
 	@go test -race -shuffle=on ./...
 
 # What the tests of the training program read of this repository; one that opens another file of it fails.
-TRAINER_READS := trainer test/dataset test/setup test/stored deploy/images/ray docs/training.md $(wildcard extractor_info*.json) \
-	internal/results/report/snippet internal/studio/edit/check $(wildcard test/bench/*.py)
+TRAINER_READS := trainer test/dataset test/setup test/stored deploy/images/ray docs/training.md docs/zoo.md $(wildcard extractor_info*.json) \
+	$(wildcard test/bench/*.py)
 # Python compiles the trainer once, not in each of the hundreds of processes that these tests start.
-test-trainer: $(VENV)/ready ## the tests of the training program, on a real Ray, unless they have passed with the same files: make test-trainer [FRESH=1]
+test-trainer: $(VENV)/ready ## the tests of the training program, on a real Ray: the groups that have not passed with the same files: make test-trainer [FRESH=1]
 	@mkdir -p $(DURATIONS)
-	@TRAINER_READS="$(TRAINER_READS)" test/setup/once.sh $(CACHE)/passed $(TRAINER_READS) -- env -u PYTHONDONTWRITEBYTECODE \
-	$(PYTHON) -m pytest -q -p no:cacheprovider -n 3 --dist loadfile --no-loadscope-reorder --junitxml $(DURATIONS)/trainer.xml trainer/tests
+	@TRAINER_READS="$(TRAINER_READS)" env -u PYTHONDONTWRITEBYTECODE $(PYTHON) test/setup/trainer_tests.py $(CACHE)/passed $(DURATIONS)/trainer.xml \
+	$(PYTHON) -m pytest -q --rootdir . -p no:cacheprovider -n 3 --dist loadfile --no-loadscope-reorder
 
 test-integration: test-parts $(GOTESTSUM) ## all Go tests, also those on a real RabbitMQ, a real Ray and a real Kubernetes control plane
 	@mkdir -p $(DURATIONS)
 	@$(call go_tests,unit) $(GO_TEST) -tags crash ./...
-	@go run ./test/share $(call go_tests,integration) $(GO_TEST) -tags 'integration crash' -count=1 -run "$(REAL_TESTS)" $(REAL)
+	@python3 test/setup/real_tests.py $(CACHE)/passed go run ./test/share $(call go_tests,integration) $(GO_TEST) -tags 'integration crash' -count=1 \
+	-run "$(REAL_TESTS)" +++ $(REAL)
 
 .PHONY: bits
 bits: $(VENV)/ready ## prove that trainings, predictions and resumed runs give what a revision gave, bit for bit: make bits BEFORE=main [ONLY=words,mlp]
@@ -157,6 +159,9 @@ e2e-compose: setup ui ## run one job with deploy/compose on a real Docker Engine
 e2e-clowder1: setup test-program ## submit jobs to a real Clowder v1 that is running, kill the service in one, make pictures in var/clowder1: make e2e-clowder1 RIG_ENV=FILE
 	@RIG_ENV=$(abspath $(RIG_ENV)) PICTURES=$(CURDIR)/var/clowder1 FORM_LIBRARY=$$(test/setup/ui.sh form $(CACHE)) go test -tags clowder1 -count=1 -v -timeout 15m ./test/clowder1
 
+e2e-clowder2: setup test-program ## submit jobs to a real Clowder v2 that is running, kill the service in one, make a picture in var/clowder2: make e2e-clowder2 RIG_ENV=FILE
+	@RIG_ENV=$(abspath $(RIG_ENV)) PICTURES=$(CURDIR)/var/clowder2 go test -tags clowder2 -count=1 -v -timeout 15m ./test/clowder2
+
 test-crash: test-parts ## kill the service at every crash point of a job (make test does this too)
 	@go test $(GO_TEST) -tags 'integration crash' -count=1 ./test/crash
 
@@ -181,7 +186,7 @@ lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-layers lint-
 	@$(VENV)/bin/ruff format -q --check --config trainer/ruff.toml trainer test
 	@$(VENV)/bin/mypy --config-file trainer/mypy.ini --cache-dir $(CACHE)/mypy --no-error-summary
 	@$(LINT) run ./...
-	@$(LINT) run --build-tags 'integration crash docker kuberay clowder1 soak' ./...
+	@$(LINT) run --build-tags 'integration crash docker kuberay clowder1 clowder2 soak' ./...
 
 .PHONY: lint-quick
 lint-quick: $(LINT) $(VENV)/ready lint-scripts lint-workflows lint-words lint-files ## run the linters that take seconds; the pre-commit hook
@@ -240,10 +245,9 @@ $(VULN):
 api: ## write docs/openapi.json and docs/api.md, after a change of the studio's API
 	@go test ./test/studio -run TestTheAPI -update
 
-form: $(VENV)/ready ## write the form and the table with every option, after a change of the options
-	@$(PYTHON) test/setup/advanced_form.py > extractor_info.advanced.json
-	@$(PYTHON) test/setup/advanced_form.py options > internal/studio/edit/check/options.json
-	@$(PYTHON) test/setup/advanced_form.py types > trainer/config/option_values.pyi
+contract: $(VENV)/ready ## write what follows from the table of options and from the types of results, after a change of these
+	@$(PYTHON) test/setup/contract.py
+	@go test ./internal/results -run TestTheSchemas -update
 
 .PHONY: model-types
 model-types: $(VENV)/ready ## write the types of models that transformers knows, after a change of its version
@@ -252,8 +256,9 @@ model-types: $(VENV)/ready ## write the types of models that transformers knows,
 fmt: $(LINT) ## format the Go code
 	@$(LINT) fmt ./...
 
-fuzz: ## fuzz each decoder of outside bytes for a minute
+fuzz: $(VENV)/ready ## fuzz each decoder of outside bytes for a minute, and read each dataset of the zoo with damaged files
 	@test/setup/fuzz.sh 60s
+	@OMP_NUM_THREADS=1 $(PYTHON) -m trainer.tests.zoo --damage 20
 
 bench: setup build test-programs ## measure latency, transfer rates, memory and training
 	@test/bench/run.sh
@@ -269,8 +274,14 @@ bench-graph: setup ## measure trainings on generated graphs, up to 2.9 million n
 	@$(PYTHON) test/bench/graph.py $(or $(FIGURES),rate workers table start)
 	@$(if $(FIGURES),,$(PYTHON) test/bench/graph.py whole --nodes 2927963 --degree 22.4 --epochs 1)
 
+bench-imagery: setup ## scores on pictures with polygons of VIA that you have: make bench-imagery TRAIN=dir TEST=dir [MINUTES=20] [SEED=0]
+	@$(PYTHON) test/bench/imagery.py --train "$(TRAIN)" --test "$(TEST)" --minutes $(or $(MINUTES),20) --seed $(or $(SEED),0)
+
 bench-graph-sets: setup ## scores on graphs that you have, over several seeds: make bench-graph-sets SETS='dir dir' [FIGURES='links edges nodes public'] [SEEDS=0,1,2]
 	@$(PYTHON) test/bench/graph_sets.py $(SETS) --figures $(or $(FIGURES),links edges nodes) --seeds $(or $(SEEDS),0,1,2)
+
+bench-objects: setup ## scores on annotated pictures that you have: make bench-objects SETS='dir dir' [SEEDS=0] [PARAMS='epochs=25']
+	@$(PYTHON) test/bench/objects.py $(SETS) --seeds $(or $(SEEDS),0) $(foreach p,$(PARAMS),--param "$(p)")
 
 vuln: $(VULN) ## look for known vulnerabilities in the dependencies
 	@test/setup/vuln.sh $(VULN)

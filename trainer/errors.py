@@ -5,6 +5,8 @@ import errno
 import os
 import traceback
 
+_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+
 
 class UserError(Exception):
     """An error that would occur again with the same input, so that a person must change something.
@@ -108,8 +110,14 @@ def is_full(error: BaseException) -> bool:
 
 
 def count(number: int, noun: str) -> str:
-    """A number with its noun for a sentence: "1 worker", "2 workers"."""
-    return f"{number} {noun}" + "s" * (number != 1)
+    """A number with its noun for a sentence: "1 worker", "2,000 workers"."""
+    return f"{number:,} {noun}" + "s" * (number != 1)
+
+
+def size_in_words(number: int) -> str:
+    """Bytes for a sentence: "12 bytes", "1.5 GiB"."""
+    unit, name = next(((u, n) for u, n in _UNITS if number >= u), (1, "bytes"))
+    return f"{number / unit:.3g} {name}"
 
 
 def left_out(number: int, noun: str) -> str:

@@ -82,9 +82,7 @@ def _carry_out(spec: Spec, launcher: str, lease: Lease) -> int:
 
 def _train(spec: Spec, name: str, events: Events, began: float) -> None:
     events.phase("start", "The training program is running.")
-    settings = options.resolve(spec, events)
-    if (source := settings.source("max_minutes")) not in (options.FORM, options.DEFAULT):  # the service knows only the form
-        events.decision("max_minutes", settings.max_minutes, f"The time limit is {settings.max_minutes} minutes (source: {source}).")
+    settings = options.of(spec, events)
     if space.is_wanted(settings):
         space.check(settings)
         if settings.num_workers > 1:
@@ -103,6 +101,7 @@ def _train(spec: Spec, name: str, events: Events, began: float) -> None:
 
         checks = Checks(events)
         claim = claims.choose(spec, sources.find(spec, settings.data_file, events), settings, checks, registry.kinds().values())
+        options.warn_of_other_kinds(settings, claim.kind.name, events)
         claim.kind.train(training.Run(spec, settings, events, checks, workers, began, begun), claim)
     finally:
         workers.close()
@@ -112,7 +111,7 @@ def _predict(spec: Spec, name: str, events: Events, began: float) -> None:
     from trainer import predict
 
     events.phase("start", "The prediction program is running.")
-    settings = options.resolve(spec, events)
+    settings = options.of(spec, events)
     saved = predict.find(spec, settings)
     if saved.kind.answers_by_one_worker:
         settings = settings.with_chosen(num_workers=1)

@@ -26,7 +26,7 @@ type console struct {
 	bar *progressbar.ProgressBar // nil if w is not a terminal
 }
 
-var _ status.Publisher = (*console)(nil)
+var _ status.Ordered = (*console)(nil)
 
 const barSteps = 1000
 
@@ -46,6 +46,9 @@ func (c *console) Publish(_ context.Context, _ job.Request, s message.Status) er
 	}
 	return nil
 }
+
+// KeepsOrder implements status.Ordered.
+func (c *console) KeepsOrder() {}
 
 func (c *console) say(text string) {
 	c.mu.Lock()

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +20,8 @@ import (
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
+	"github.com/ncsa/clowder-ray/internal/platform"
+	clowderplatform "github.com/ncsa/clowder-ray/internal/platform/clowder"
 	"github.com/ncsa/clowder-ray/internal/queue"
 	"github.com/ncsa/clowder-ray/internal/retention"
 	"github.com/ncsa/clowder-ray/internal/text"
@@ -90,6 +94,12 @@ func checks(set settings.Settings) []check {
 			return strings.Join(found, "; "), nil
 		}},
 		{"Clowder", func(ctx context.Context) (string, error) { return checkClowder(ctx, set) }},
+		{"registration", func(ctx context.Context) (string, error) {
+			if infoErr != nil {
+				return "", errors.New("not checked: fix extractor_info first, which names the extractors")
+			}
+			return checkRegistration(ctx, set, all)
+		}},
 		{"Ray", func(ctx context.Context) (string, error) {
 			backend, err := newRay(set, "", zap.NewNop())
 			if err != nil {
@@ -182,4 +192,66 @@ func checkStore(ctx context.Context, set settings.Settings) (string, error) {
 	}
 	active, err := store.List(ctx, job.Query{Active: true})
 	return fmt.Sprintf("%s, %s", set.StorePath(), text.Count(len(active), "active job")), errors.Join(err, store.Close())
+}
+
+// checkRegistration looks at how Clowder lists the extractors, and whether it reads statuses. Clowder tells only users, so it asks with the keys
+// of those whose jobs are on.
+func checkRegistration(ctx context.Context, set settings.Settings, all platform.Extractors) (string, error) {
+	users, err := knownUsers(ctx, set)
+	if err != nil {
+		return "", err
+	}
+	if len(users) == 0 {
+		return "not checked: Clowder shows extractors to users only, and no user has an active job. Look at its page of extractors", nil
+	}
+	client, err := clowderClient(set, disk.Folder{}, zap.NewNop())
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = client.Close() }()
+	clowders, replies := map[string]error{}, map[string]bool{}
+	for _, rec := range users {
+		if rec.Request.ReplyTo != "" {
+			replies[rec.Request.ReplyTo] = true
+		}
+		host := rec.Request.Host
+		if fault, looked := clowders[host]; looked && fault == nil {
+			continue
+		}
+		var wrong []string
+		if wrong, clowders[host] = clowderplatform.New(client, all).Registered(ctx, rec); len(wrong) > 0 {
+			return "", errors.New(strings.Join(wrong, "\n"))
+		}
+	}
+	if err := errors.Join(slices.Collect(maps.Values(clowders))...); err != nil {
+		if kind, _ := job.Classify(err); kind == job.KindPermanent { // the keys of these jobs are no longer valid
+			return "not checked: " + err.Error(), nil
+		}
+		return "", err
+	}
+	unread, err := queue.Unread(ctx, brokerConfig(set, all[0]), slices.Sorted(maps.Keys(replies)))
+	if err != nil {
+		return "", err
+	}
+	if len(unread) > 0 {
+		return "", fmt.Errorf("nobody reads the statuses in %s: start the message listener of Clowder, which then shows them", strings.Join(unread, ", "))
+	}
+	return text.Count(len(all), "extractor") + " listed and enabled in " + text.Count(len(clowders), "Clowder"), nil
+}
+
+// knownUsers returns a job of each user of each Clowder whose key is known.
+func knownUsers(ctx context.Context, set settings.Settings) ([]job.Record, error) {
+	store, err := openStore(ctx, set)
+	if err != nil {
+		return nil, fmt.Errorf("STATE_DIR: %w", err)
+	}
+	all, err := store.List(ctx, job.Query{WithKey: true})
+	type user struct{ host, owner, reply string }
+	known := map[user]bool{}
+	all = slices.DeleteFunc(all, func(rec job.Record) bool {
+		u := user{rec.Request.Host, rec.Owner, rec.Request.ReplyTo}
+		defer func() { known[u] = true }()
+		return known[u]
+	})
+	return all, errors.Join(err, store.Close())
 }

@@ -11,9 +11,11 @@ import (
 
 	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/clowder/form"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
+	"github.com/ncsa/clowder-ray/internal/platform/platformtest"
 )
 
 func TestDoctorChecksEverythingAndSaysWhatToFix(t *testing.T) {
@@ -141,4 +143,46 @@ func TestDoctorSaysWhichClowdersItFinds(t *testing.T) {
 			require.ErrorContains(t, err, tc.no)
 		})
 	}
+}
+
+func TestDoctorSaysHowClowderListsTheExtractors(t *testing.T) {
+	t.Parallel()
+	server, err := clowdertest.New(clowdertest.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	dir := t.TempDir()
+	set := settings.Settings{
+		ClowderURL: server.URL, StateDir: filepath.Join(dir, "state"), SharedDir: filepath.Join(dir, "shared"), RabbitMQURI: "amqp://127.0.0.1:1/%2f",
+	}
+	all := platformtest.Extractors(t)
+	found, err := checkRegistration(t.Context(), set, all)
+	require.NoError(t, err)
+	require.Contains(t, found, "not checked")
+
+	store, err := openStore(t.Context(), set)
+	require.NoError(t, err)
+	old := jobtest.Record("ft-old", "i")
+	old.SecretKey, old.Owner, old.Request.ReplyTo = "a key that Clowder has forgotten", "another owner", ""
+	_, _, err = store.Accept(t.Context(), old)
+	require.NoError(t, err)
+	found, err = checkRegistration(t.Context(), set, all)
+	require.NoError(t, err, "it says nothing about the extractors")
+	require.Contains(t, found, "not checked: Clowder does not accept the key")
+
+	rec := jobtest.Record("ft-one", "h")
+	rec.SecretKey, rec.Request.ReplyTo = job.Secret(server.Key("alice@example.org")), ""
+	_, _, err = store.Accept(t.Context(), rec)
+	require.NoError(t, err)
+	require.NoError(t, store.Close())
+	_, err = checkRegistration(t.Context(), set, all)
+	require.ErrorContains(t, err, all[0].Name()+" is not listed")
+	for _, e := range all {
+		require.NoError(t, server.Heartbeat(e.Info.Heartbeat(e.Queue, form.Owner{}, "test")))
+	}
+	_, err = checkRegistration(t.Context(), set, all)
+	require.ErrorContains(t, err, "is not enabled")
+	server.EnableListeners()
+	found, err = checkRegistration(t.Context(), set, all)
+	require.NoError(t, err)
+	require.Contains(t, found, "listed and enabled")
 }

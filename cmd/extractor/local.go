@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
+	"github.com/ncsa/clowder-ray/cmd/extractor/machine"
 	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/internal/cache"
 	"github.com/ncsa/clowder-ray/internal/disk"
@@ -25,7 +27,6 @@ import (
 	"github.com/ncsa/clowder-ray/internal/platform/folder"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
 	"github.com/ncsa/clowder-ray/internal/rayjob/jobsapi"
-	"github.com/ncsa/clowder-ray/internal/rayjob/raylocal"
 	"github.com/ncsa/clowder-ray/internal/results"
 )
 
@@ -33,9 +34,16 @@ import (
 func addLocalFlags(cmd *cobra.Command) {
 	cmd.Flags().String("out", "", "folder for the results (required)")
 	cmd.Flags().StringArray("param", nil, "option as key=value, see docs/training.md; can be repeated")
-	cmd.Flags().String("ray", "", "address of the Ray cluster to use; without it and without RAY_ADDRESS, a local Ray is started")
+	cmd.Flags().String("ray", "", rayHelp)
 	cmd.Flags().Bool("keep", false, "keep the run folder with checkpoints and logs")
 }
+
+// rayHelp describes the flag --ray.
+const rayHelp = "address of the Ray cluster to use, or local for a Ray on this machine; without it and without RAY_ADDRESS, only a training with " +
+	"several workers uses Ray"
+
+// rayOfMachine is the value of --ray for a Ray on this machine.
+const rayOfMachine = "local"
 
 // localRequest is a local job as given on the command line.
 type localRequest struct {
@@ -65,7 +73,7 @@ func (p *program) runLocally(cmd *cobra.Command, set settings.Settings, r localR
 	if err != nil {
 		return err
 	}
-	s, err := p.openLocal(cmd, set)
+	s, err := p.openLocal(cmd, set, false)
 	if err != nil {
 		return err
 	}
@@ -78,19 +86,34 @@ func (p *program) runLocally(cmd *cobra.Command, set settings.Settings, r localR
 type localSession struct {
 	p    *program
 	set  settings.Settings
+	log  *zap.Logger
 	work string
-	// ray is the local Ray that this session has started, nil where another is used.
-	ray     *raylocal.Local
+	// machine carries out the jobs, nil where a Ray cluster does.
+	machine *machine.Machine
 	console *console
 	jobs    int
 	// keep leaves the volume of the session where it is.
 	keep bool
 }
 
-// openLocal makes the temporary folder of a session, and starts a local Ray unless the command or the settings name one.
-func (p *program) openLocal(cmd *cobra.Command, set settings.Settings) (*localSession, error) {
-	if ray, _ := cmd.Flags().GetString("ray"); ray != "" {
+// openLocal makes the temporary folder of a session. Its jobs run on this machine unless the command or the settings name a Ray cluster.
+// onlyRay says that they use Ray in any case.
+func (p *program) openLocal(cmd *cobra.Command, set settings.Settings, onlyRay bool) (*localSession, error) {
+	log, err := newLogger(p.stderr, quietLevel(set.LogLevel), set.LogFormat)
+	if err != nil {
+		return nil, err
+	}
+	switch ray, _ := cmd.Flags().GetString("ray"); ray {
+	case "":
+	case rayOfMachine:
+		set.RayAddress, onlyRay = "", true
+	default:
 		set.RayAddress = ray
+	}
+	if set.RayAddress == "" {
+		if set.RayPython, err = exec.LookPath(localPython(set)); err != nil {
+			return nil, fmt.Errorf("find the Python that trains: %w\n%s", err, machine.Remedy)
+		}
 	}
 	work, err := os.MkdirTemp("", "clowder-ray-")
 	if err != nil {
@@ -100,16 +123,12 @@ func (p *program) openLocal(cmd *cobra.Command, set settings.Settings) (*localSe
 	if _, err := os.Stat(set.SharedDir); err != nil {
 		set.SharedDir, set.RaySharedDir = filepath.Join(work, sessionVolume), filepath.Join(work, sessionVolume)
 	}
-	s := &localSession{p: p, set: set, work: work, console: newConsole(p.stdout)}
-	if set.RayAddress != "" {
-		return s, nil
+	s := &localSession{p: p, set: set, log: log, work: work, console: newConsole(p.stdout)}
+	if set.RayAddress == "" {
+		s.machine = machine.New(machine.Config{
+			Python: set.RayPython, Env: p.modelsOfMachine(), Dir: work, OnlyRay: onlyRay, Say: s.console.say, Poll: set.RayPoll, Log: log,
+		})
 	}
-	s.console.say("Starting a local Ray")
-	s.set.RayPython = localPython(set)
-	if s.ray, err = raylocal.Start(cmd.Context(), p.localRay(s.set.RayPython, filepath.Join(work, "ray"), false)); err != nil {
-		return nil, errors.Join(fmt.Errorf("%w\n%s", err, pythonRemedy), os.RemoveAll(work))
-	}
-	s.set.RayAddress, s.set.RayTokenFile = s.ray.Address, s.ray.TokenFile
 	return s, nil
 }
 
@@ -118,8 +137,8 @@ const sessionVolume = "shared"
 
 // Close stops what the session has started, and removes its temporary folder. A volume in it with a run that is kept stays.
 func (s *localSession) Close() (err error) {
-	if s.ray != nil {
-		err = s.ray.Stop()
+	if s.machine != nil {
+		err = s.machine.Close()
 	}
 	if !s.keep || !strings.HasPrefix(s.set.SharedDir, s.work) {
 		return errors.Join(err, os.RemoveAll(s.work))
@@ -149,7 +168,17 @@ func (r localRequest) job() (localJob, error) {
 // run runs one job and waits for its end.
 func (s *localSession) run(ctx context.Context, l localJob) error {
 	l.console = s.console
-	return s.p.oneJob(ctx, s.set, l)
+	if s.machine != nil {
+		return s.p.oneJob(ctx, s.set, l, s.machine, s.log)
+	}
+	ray := rayConfig(s.set)
+	ray.Instance = l.request.Key // unique, so that no other job on the same Ray is taken for this one
+	backend, err := jobsapi.New(ray, s.log)
+	if err != nil {
+		return job.Permanent(err)
+	}
+	defer backend.CloseIdleConnections()
+	return s.p.oneJob(ctx, s.set, l, backend, s.log)
 }
 
 // Train runs one training in a work folder of its own, and returns its result. It is sweep.Trainer.
@@ -194,11 +223,7 @@ type localJob struct {
 // interruptGrace is how long a training may take to stop after an interrupt.
 const interruptGrace = 45 * time.Second
 
-func (p *program) oneJob(ctx context.Context, set settings.Settings, l localJob) (err error) {
-	log, err := newLogger(p.stderr, quietLevel(set.LogLevel), set.LogFormat)
-	if err != nil {
-		return err
-	}
+func (p *program) oneJob(ctx context.Context, set settings.Settings, l localJob, backend rayjob.Backend, log *zap.Logger) (err error) {
 	volume := volume.Volume{Dir: set.SharedDir, RayDir: set.RaySharedDir, Barrier: new(disk.Barrier)}
 	all, err := extractors(set, volume)
 	if err != nil {
@@ -209,13 +234,6 @@ func (p *program) oneJob(ctx context.Context, set settings.Settings, l localJob)
 		return err
 	}
 	attempt.Warm = 0 // the Ray, or the program on the volume, may go with this job
-	ray := rayConfig(set)
-	ray.Instance = l.request.Key // unique, so that no other job on the same Ray is taken for this one
-	backend, err := jobsapi.New(ray, log)
-	if err != nil {
-		return job.Permanent(err)
-	}
-	defer backend.CloseIdleConnections()
 	// An interrupt cancels the job. Everything else keeps running until the training has stopped.
 	background, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)

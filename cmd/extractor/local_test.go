@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/cmd/extractor/machine"
 	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
@@ -97,12 +99,12 @@ func TestALocalRunWithoutAPythonNamesTheRemedy(t *testing.T) {
 			code, _, stderr := execute(t, t.TempDir(), append(args, "--ray-python", "/no/such/python")...)
 			require.Equal(t, exitFailed, code)
 			require.Contains(t, stderr, "/no/such/python")
-			require.Contains(t, stderr, pythonRemedy)
+			require.Contains(t, stderr, machine.Remedy)
 		})
 	}
 }
 
-func TestALocalRaySeesTheModelsOfBaseModels(t *testing.T) {
+func TestATrainingOnThisMachineSeesTheModelsOfBaseModels(t *testing.T) {
 	t.Parallel()
 	here, err := os.Getwd()
 	require.NoError(t, err)
@@ -112,7 +114,8 @@ func TestALocalRaySeesTheModelsOfBaseModels(t *testing.T) {
 		want    string
 	}{
 		"of a run":                               {command: "run", models: "/opt/models", want: "/opt/models"},
-		"of a prediction":                        {command: "predict", models: "/opt/models", want: "/opt/models"},
+		"of a run on a Ray of this machine":      {command: "run on Ray", models: "/opt/models", want: "/opt/models"},
+		"of a run with several workers":          {command: "run of two", models: "/opt/models", want: "/opt/models"},
 		"of a Ray for development":               {command: "ray", models: "/opt/models", want: "/opt/models"},
 		"a relative folder is made absolute":     {command: "run", models: "models", want: filepath.Join(here, "models")},
 		"without the variable there are no more": {command: "run"},
@@ -121,13 +124,14 @@ func TestALocalRaySeesTheModelsOfBaseModels(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			seen, python := filepath.Join(dir, "seen"), filepath.Join(dir, "python")
-			syscall.ForkLock.RLock()                                                  // a child that has the file open for writing would keep it from being run
-			err := os.WriteFile(python, []byte("#!/bin/sh\nenv > "+seen+"\n"), 0o700) // ends at once, in the place of Ray
+			syscall.ForkLock.RLock()                                                          // a child that has the file open for writing would keep it from being run
+			err := os.WriteFile(python, []byte("#!/bin/sh\nenv > "+seen+"\nexit 3\n"), 0o700) // ends at once, in the place of the training and of Ray
 			syscall.ForkLock.RUnlock()
 			require.NoError(t, err)
+			data, _ := dataset(t)
+			training := []string{"run", data, "--out", filepath.Join(dir, "out"), "--max-attempts", "1"}
 			args := map[string][]string{
-				"run": {"run", t.TempDir(), "--out", filepath.Join(dir, "out")}, "predict": {"predict", t.TempDir(), "--out", filepath.Join(dir, "out")},
-				"ray": {"ray", "up", "--dir", filepath.Join(dir, "ray")},
+				"run": training, "run of two": append(training, "--param", "num_workers=2"), "run on Ray": append(training, "--ray", rayOfMachine), "ray": {"ray", "up", "--dir", filepath.Join(dir, "ray")},
 			}[tc.command]
 			var out bytes.Buffer
 			code := run(t.Context(), append(args, "--ray-python", python), []string{baseModels + "=" + tc.models, "STATE_KEY=secret"}, &out, &out)
@@ -140,6 +144,7 @@ func TestALocalRaySeesTheModelsOfBaseModels(t *testing.T) {
 				require.Contains(t, string(env), baseModels+"="+tc.want+"\n")
 			}
 			require.NotContains(t, string(env), "STATE_KEY")
+			require.Equal(t, strings.HasPrefix(tc.command, "run o"), strings.Contains(out.String(), "Starting a local Ray"), out.String())
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ncsa/clowder-ray/cmd/extractor/machine"
 	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/internal/rayjob/raylocal"
 )
@@ -24,9 +25,9 @@ func (p *program) rayCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			local, err := raylocal.Start(cmd.Context(), p.localRay(localPython(set), dir, true))
+			local, err := raylocal.Start(cmd.Context(), raylocal.Config{Python: localPython(set), Dir: dir, Env: p.modelsOfMachine(), Detached: true})
 			if err != nil {
-				return fmt.Errorf("%w\n%s", err, pythonRemedy)
+				return fmt.Errorf("%w\n%s", err, machine.Remedy)
 			}
 			_, err = fmt.Fprintf(p.stdout, "export RAY_ADDRESS='%s'\nexport RAY_AUTH_TOKEN_PATH='%s'\n", local.Address, local.TokenFile)
 			return err
@@ -61,23 +62,19 @@ func (p *program) rayDir(cmd *cobra.Command) (settings.Settings, string, error) 
 // baseModels is the variable with the folder of the models that come with the machine or the image. The trainer reads it on Ray.
 const baseModels = "BASE_MODELS"
 
-// localRay is the configuration of a Ray on this machine. Its trainings see the models of BASE_MODELS, as those on a cluster see the
-// models of their image.
-func (p *program) localRay(python, dir string, detached bool) raylocal.Config {
-	cfg := raylocal.Config{Python: python, Dir: dir, Detached: detached}
-	if models := p.getenv(baseModels); models != "" {
-		if abs, err := filepath.Abs(models); err == nil { // Ray runs in another folder
-			models = abs
-		}
-		cfg.Env = append(cfg.Env, baseModels+"="+models)
+// modelsOfMachine is BASE_MODELS for trainings on this machine, which see its models as those on a cluster see the models of their image.
+func (p *program) modelsOfMachine() []string {
+	models := p.getenv(baseModels)
+	if models == "" {
+		return nil
 	}
-	return cfg
+	if abs, err := filepath.Abs(models); err == nil { // trainings run in other folders
+		models = abs
+	}
+	return []string{baseModels + "=" + models}
 }
 
-// pythonRemedy says what to do when no local Ray can be started.
-const pythonRemedy = "set RAY_PYTHON to a Python that has ray, torch and transformers; in a checkout of this project, make setup installs one that is found by itself"
-
-// localPython returns the interpreter for a local Ray: the one that RAY_PYTHON names, or else the newest one that make setup has
+// localPython returns the interpreter for trainings on this machine: the one that RAY_PYTHON names, or else the newest one that make setup has
 // installed in the cache, or else the default of RAY_PYTHON.
 func localPython(set settings.Settings) string {
 	if set.RayPython != settings.DefaultPython {

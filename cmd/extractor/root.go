@@ -100,13 +100,13 @@ func (p *program) versionCommand() *cobra.Command {
 	}
 }
 
-// openSweep starts what the trainings of a sweep share.
+// openSweep starts what the trainings of a sweep share. All of them use Ray, so that numbers of workers can be compared.
 func (p *program) openSweep(cmd *cobra.Command) (sweep.Trainer, error) {
 	set, err := p.settings(cmd)
 	if err != nil {
 		return nil, err
 	}
-	return p.openLocal(cmd, set)
+	return p.openLocal(cmd, set, true)
 }
 
 // settings reads the settings for a command. An invalid setting is a permanent error, which ends with exit code 2.

@@ -191,6 +191,7 @@ func pipelineConfig(set settings.Settings, all platform.Extractors, volume volum
 		MaxJobsPerUser:      set.JobsPerUser(),
 		UserJobsPerHour:     set.UserJobsPerHour,
 		UserRequestsPerHour: set.UserRequestsPerHour,
+		FeedJobsPerDay:      set.FeedJobsPerDay,
 		MaxRetry:            set.MaxRetry,
 		MaxAttempts:         set.MaxAttempts,
 		Poll:                set.RayPoll,

@@ -52,6 +52,7 @@ func TestEveryLimitThatCannotBeIsNamed(t *testing.T) {
 	}{
 		"jobs of a user":               {[]string{"MAX_JOBS_PER_USER=-1"}, "MAX_JOBS_PER_USER: must not be negative"},
 		"running jobs of a user":       {[]string{"MAX_RUNNING_PER_USER=-1"}, "MAX_RUNNING_PER_USER: must not be negative"},
+		"jobs of a feed":               {[]string{"FEED_JOBS_PER_DAY=-1"}, "FEED_JOBS_PER_DAY: must not be negative"},
 		"requests of a user":           {[]string{"USER_REQUESTS_PER_HOUR=-1"}, "USER_REQUESTS_PER_HOUR: must not be negative"},
 		"free bytes":                   {[]string{"MIN_FREE_BYTES=-1"}, "MIN_FREE_BYTES: must not be negative"},
 		"keys for a negative time":     {[]string{"RETAIN_KEYS=-1d"}, "RETAIN_KEYS: must not be negative"},

@@ -30,6 +30,13 @@ type Body struct {
 // NewBody returns a body that was downloaded into memory. sum is its sha256 in hex.
 func NewBody(content []byte, sum string) Body { return Body{content: content, sum: sum} }
 
+// Discard removes a body that is not put into the cache. What it leaves, the next start removes.
+func (c *Cache) Discard(body Body) {
+	if body.part != "" {
+		_ = c.root.Remove(body.part)
+	}
+}
+
 // Part is a body that is being downloaded into a file of the cache. It collects what it gets in pieces. One goroutine hashes the full pieces and
 // another one writes them, side by side with the download. It is not safe for concurrent use.
 type Part struct {

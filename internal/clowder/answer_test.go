@@ -140,6 +140,6 @@ func TestEndlessNamesAreCut(t *testing.T) {
 	file := fileRow{Name: long + ".csv", FolderID: &folder}.file()
 	require.LessOrEqual(t, len(file.Name), maxName)
 	require.True(t, strings.HasSuffix(file.Name, "ä.csv"))
-	require.LessOrEqual(t, len(joinFolders([]folderPart{{long}, {long}})), maxPath)
-	require.Len(t, localPaths([]File{{ID: v2ID, Path: joinFolders([]folderPart{{long}}) + "/" + file.Name}}), 1)
+	require.LessOrEqual(t, len(joinFolders([]folderPart{{Name: long}, {Name: long}})), maxPath)
+	require.Len(t, localPaths([]File{{ID: v2ID, Path: joinFolders([]folderPart{{Name: long}}) + "/" + file.Name}}), 1)
 }

@@ -43,8 +43,9 @@ type call struct {
 	method string
 	path   []string
 	query  url.Values
-	body   any // sent as JSON; nil: no body
-	into   any // receives the JSON of the answer; nil: the answer is ignored
+	body   any    // sent as JSON; nil: no body
+	lines  []byte // sent as they are, as lines of JSON; nil: none
+	into   any    // receives the JSON of the answer; nil: the answer is ignored
 	// keyInQuery sends the key as a query parameter in this call.
 	keyInQuery bool
 }
@@ -73,6 +74,9 @@ func (s *Session) attempt(ctx context.Context, c call) error {
 			return job.Permanent(fmt.Errorf("encode the request to %s: %w", c.what, err))
 		}
 		req.SetHeader("Content-Type", "application/json").SetBody(body)
+	}
+	if c.lines != nil {
+		req.SetHeader("Content-Type", "application/x-ndjson").SetBody(c.lines)
 	}
 	answer, err := req.Execute(c.method, s.url(c.path...))
 	if err != nil {

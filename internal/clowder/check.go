@@ -21,7 +21,9 @@ import (
 const Number = 2
 
 // Abilities are what Clowder v2 can do.
-func Abilities() ability.Set { return ability.Set{ShowsJobs: true, ConfirmsStatuses: true} }
+func Abilities() ability.Set {
+	return ability.Set{ShowsJobs: true, ConfirmsStatuses: true, SubmitsFiles: true}
+}
 
 // About is the path below its address at which Clowder v2 says its version.
 func About() []string { return []string{"api", "v2", "status"} }

@@ -158,3 +158,6 @@ func (c *Client) TrimCache(limit int64) (left int64, err error) {
 	}
 	return left, nil
 }
+
+// Config returns how the client reaches Clowder, with all defaults.
+func (c *Client) Config() Config { return c.cfg }

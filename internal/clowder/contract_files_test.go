@@ -82,6 +82,9 @@ func contractFiles(t *testing.T, at site, s *clowder.Session, ds string) {
 			require.Equal(t, int64(len(want[f.Path])), f.Size, f.Path)
 			require.Equal(t, 1, f.Version)
 			require.Equal(t, me, f.Creator)
+			if dir, _, inside := strings.Cut(f.Path, "/deep/"); inside {
+				require.Equal(t, []string{folders[dir], folders[dir+"/deep"]}, f.Folders)
+			}
 		}
 		require.Equal(t, slices.Sorted(maps.Keys(want)), paths)
 	})

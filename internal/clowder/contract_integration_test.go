@@ -161,7 +161,13 @@ func runMessages(t *testing.T, at site) {
 		require.NoError(t, err)
 		require.Len(t, list, 1)
 		list[0].Created = time.Time{}
+		entry.FileVersion = 1
 		require.Equal(t, entry, list[0])
+		notes, err := s.FileNotes(ctx, file.ID)
+		require.NoError(t, err)
+		require.Len(t, notes, 1)
+		notes[0].Created = time.Time{}
+		require.Equal(t, clowder.Note{Content: entry.Content, Version: 1, Extractor: e.queue}, notes[0])
 		of, err := s.Metadata(ctx, ds.ID)
 		require.NoError(t, err)
 		require.Empty(t, of, "the entry is not the dataset's")

@@ -25,6 +25,13 @@ type Dataset struct {
 	Status      string `json:"status"`
 	ThumbnailID string `json:"thumbnail_id"`
 	Creator     User   `json:"creator"`
+	// Release is the number of a released version of a dataset, which takes no files; not positive for a dataset that people work on.
+	Release int `json:"frozen_version_num"`
+	// OriginID is the dataset that a released version was made from.
+	OriginID string `json:"origin_id"`
+	// CommonLicence says that LicenceID is the name of a common licence, and not the id of one that the owner has written.
+	CommonLicence bool   `json:"standard_license"`
+	LicenceID     string `json:"license_id"`
 }
 
 // User is a person as Clowder shows it.
@@ -62,14 +69,22 @@ type File struct {
 	ContentType string
 	Version     int
 	FolderID    string
+	// Folders are the ids of its folders, root first, as many as its Path has.
+	Folders []string
 	// Creator is the e-mail address of the user who added the file.
 	Creator string
 	// ThumbnailID is empty if the file has no thumbnail.
 	ThumbnailID string
 	// Stored is the path of the file on Clowder's machine, if Clowder tells it: v1 to administrators, v2 for files that were registered and not uploaded.
 	Stored string
+	// Registered says that Clowder did not take the bytes in, so somebody can overwrite them in their place.
+	Registered bool
 	// InFlight is true while the file is being uploaded. Its size is not known yet.
 	InFlight bool
+	// Deleted says that Clowder listed the file and then did not know it, or its folder.
+	Deleted bool
+
+	changed int64 // when the bytes in a mounted folder were last changed, in ns since 1970; set while the file is staged
 }
 
 // fileRow is a file as v2 sends it.
@@ -112,6 +127,7 @@ func (r fileRow) file() File {
 	if r.ThumbnailID != nil {
 		f.ThumbnailID = *r.ThumbnailID
 	}
+	f.Registered = r.StorageType == "local"
 	if r.StoragePath != nil && r.StorageType == "local" && len(*r.StoragePath) <= maxPath {
 		f.Stored = *r.StoragePath
 	}

@@ -65,9 +65,9 @@ func (s *Session) fromMount(ctx context.Context, f File, add func(int64)) (got c
 	if f.Stored == "" || !s.c.mounts.Covers(f.Stored) {
 		return got, false, nil
 	}
-	file, size, err := s.c.mounts.OpenFile(f.Stored)
-	if err == nil && size != f.Size {
-		err = errors.Join(fmt.Errorf("it has %d bytes instead of %d", size, f.Size), file.Close())
+	file, before, err := s.c.mounts.OpenFile(f.Stored)
+	if err == nil && before.Size() != f.Size {
+		err = errors.Join(fmt.Errorf("it has %d bytes instead of %d", before.Size(), f.Size), file.Close())
 	}
 	if err != nil {
 		s.c.log.Warn("a file is not as expected in its mounted folder, downloading it", zap.String("file_id", f.ID), zap.Error(err))
@@ -78,6 +78,11 @@ func (s *Session) fromMount(ctx context.Context, f File, add func(int64)) (got c
 	defer stop()
 	op := operation{what: fmt.Sprintf("copy %q", text.Excerpt(f.Path, 80)), right: mayView}
 	got, err = s.receive(ctx, op, f, file, &bodySink{dog: dog, pace: pace{window: s.c.cfg.RateWindow}, add: add})
+	if after, statErr := file.Stat(); err == nil && (statErr != nil || after.ModTime().UnixNano() != f.changed || before.ModTime() != after.ModTime()) {
+		err = job.Retryable(errors.Join(errors.New("it was overwritten"), statErr))
+		add(-f.Size)
+		s.c.cache.Discard(got)
+	}
 	if kind, _ := job.Classify(err); err != nil && kind != job.KindPermanent && ctx.Err() == nil {
 		s.c.log.Warn("a file of a mounted folder changed while it was copied, downloading it", zap.String("file_id", f.ID), zap.Error(err))
 		return got, false, nil

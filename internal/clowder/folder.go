@@ -3,9 +3,12 @@ package clowder
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/ncsa/clowder-ray/internal/job"
 )
 
 // folderRow is a folder as v2 sends it.
@@ -14,24 +17,34 @@ type folderRow struct {
 	Name string `json:"name"`
 }
 
-// folderPath returns the names of a folder and its parents, root first, joined with slashes. Slashes inside a name become
-// underscores, so that the path has one part per folder.
-func (s *Session) folderPath(ctx context.Context, id string) (string, error) {
+// folderPath returns the names of a folder and its parents, root first, joined with slashes, and their ids. Slashes inside a name become
+// underscores, so that the path has one part per folder. For a folder that holds itself v2 searches without end and does not answer.
+func (s *Session) folderPath(ctx context.Context, id string) (string, []string, error) {
 	if err := checkIDs("folder", id); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	var parts []folderPart
 	c := get("read the path of a folder", mayView, "folders", id, "path")
 	c.into = &parts
 	if err := s.do(ctx, c); err != nil {
-		return "", err
+		if StatusOf(err) == 0 && ctx.Err() == nil {
+			err = fmt.Errorf("%w (the folder %s may hold itself: look at it in Clowder)", err, id)
+		}
+		return "", nil, err
 	}
-	return joinFolders(parts), nil
+	ids := make([]string, len(parts))
+	for i, part := range parts {
+		if ids[i] = part.ID; part.ID != "" && slices.Contains(ids[:i], part.ID) {
+			return "", nil, job.Permanent(fmt.Errorf("the folder %s holds itself: delete it in Clowder and upload its files again", id))
+		}
+	}
+	return joinFolders(parts), ids, nil
 }
 
 // folderPart is one folder of a path as v2 sends it.
 type folderPart struct {
 	Name string `json:"folder_name"`
+	ID   string `json:"folder_id"`
 }
 
 func joinFolders(parts []folderPart) string {

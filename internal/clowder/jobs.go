@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/ncsa/clowder-ray/internal/clowder/message"
@@ -142,4 +143,19 @@ func (s *Session) Listeners(ctx context.Context) ([]Listener, error) {
 	c := get("list the extractors", "list extractors", "listeners")
 	c.query = url.Values{"all": {"true"}}
 	return listAll(ctx, s, c, s.c.cfg.MaxFiles, func(l Listener) string { return l.ID })
+}
+
+// Registered returns the extractors with these names by their name, as far as the user sees them.
+func (s *Session) Registered(ctx context.Context, names []string) (map[string]Listener, error) {
+	all, err := s.Listeners(ctx)
+	if err != nil {
+		return nil, err
+	}
+	listed := map[string]Listener{}
+	for _, l := range all {
+		if slices.Contains(names, l.Name) {
+			listed[l.Name] = l
+		}
+	}
+	return listed, nil
 }

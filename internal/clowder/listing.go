@@ -22,21 +22,60 @@ import (
 // settlePoll is the pause between two listings while a file is being uploaded.
 const settlePoll = time.Second
 
-// Files lists the files of all folders of a dataset, sorted by path and id. It waits for files that are being uploaded. A file whose
-// upload does not end in time is left out with a warning in the log, since an upload that failed inside Clowder leaves such a row
-// permanently. More files than Config.MaxFiles are a permanent error. Stage checks the bytes, since callers may not want all files.
-func (s *Session) Files(ctx context.Context, datasetID string) ([]File, error) {
-	files, err := s.settled(ctx, func() ([]File, error) { return s.listFiles(ctx, datasetID, "") })
-	if err != nil {
-		return nil, err
+type noWait struct{}
+
+// WithoutWait returns a context with which List waits for no upload to end: for a job that has waited in vain often enough.
+func WithoutWait(ctx context.Context) context.Context { return context.WithValue(ctx, noWait{}, true) }
+
+// UploadWait is how long a listing with this context waits for uploads to end.
+func (c Config) UploadWait(ctx context.Context) time.Duration {
+	if ctx.Value(noWait{}) != nil {
+		return 0
 	}
-	if err := s.addPaths(ctx, files); err != nil {
-		return nil, err
-	}
+	return c.InFlightWait
+}
+
+// Listing is the files of a dataset, sorted by path and id. Arriving are those whose upload did not end in time; an upload that failed inside
+// Clowder leaves such a row permanently. Gone are those that were deleted while they were listed.
+type Listing struct{ Files, Arriving, Gone []File }
+
+// NewListing sorts files and puts those apart that are in flight or deleted.
+func NewListing(files []File) Listing {
 	slices.SortFunc(files, func(a, b File) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.ID, b.ID))
 	})
-	return files, s.c.checkCount(files)
+	var l Listing
+	for _, f := range files {
+		switch {
+		case f.Deleted:
+			l.Gone = append(l.Gone, f)
+		case f.InFlight:
+			l.Arriving = append(l.Arriving, f)
+		default:
+			l.Files = append(l.Files, f)
+		}
+	}
+	return l
+}
+
+// Files is List without the files that are still being uploaded.
+func (s *Session) Files(ctx context.Context, datasetID string) ([]File, error) {
+	l, err := s.List(ctx, datasetID)
+	return l.Files, err
+}
+
+// List lists the files of all folders of a dataset. It waits for files that are being uploaded, and logs those whose upload does not end in
+// time. More files than Config.MaxFiles are a permanent error. Stage checks the bytes, since callers may not want all files.
+func (s *Session) List(ctx context.Context, datasetID string) (Listing, error) {
+	files, err := s.settled(ctx, func() ([]File, error) { return s.listFiles(ctx, datasetID, "") })
+	if err != nil {
+		return Listing{}, err
+	}
+	if err := s.addPaths(ctx, files); err != nil {
+		return Listing{}, err
+	}
+	l := NewListing(files)
+	return l, s.c.checkCount(l.Files)
 }
 
 // FilesNow lists the files of all folders of a dataset with their paths, newest first, including files in flight. It waits for nothing.
@@ -45,7 +84,8 @@ func (s *Session) FilesNow(ctx context.Context, datasetID string) ([]File, error
 	if err != nil {
 		return nil, err
 	}
-	return files, s.addPaths(ctx, files)
+	err = s.addPaths(ctx, files)
+	return slices.DeleteFunc(files, func(f File) bool { return f.Deleted }), err
 }
 
 // FolderFiles lists the files directly in a folder, including files in flight. Their Path is their Name.
@@ -78,9 +118,9 @@ func (s *Session) listFiles(ctx context.Context, datasetID, folderID string) ([]
 	return files, nil
 }
 
-// settled lists until no file is in flight or the wait is over. Then it leaves out the files that are still in flight.
+// settled lists until no file is in flight or the wait is over.
 func (s *Session) settled(ctx context.Context, list func() ([]File, error)) ([]File, error) {
-	for end := time.Now().Add(s.c.cfg.InFlightWait); ; {
+	for end := time.Now().Add(s.c.cfg.UploadWait(ctx)); ; {
 		files, err := list()
 		if err != nil {
 			return nil, err
@@ -89,12 +129,12 @@ func (s *Session) settled(ctx context.Context, list func() ([]File, error)) ([]F
 			return files, nil
 		}
 		if !time.Now().Before(end) {
-			return slices.DeleteFunc(files, func(f File) bool {
+			for _, f := range files {
 				if f.InFlight {
 					s.c.log.Warn("left out a file whose upload to Clowder did not end", zap.String("file_id", f.ID))
 				}
-				return f.InFlight
-			}), nil
+			}
+			return files, nil
 		}
 		if !sleep(ctx, settlePoll) {
 			return nil, fmt.Errorf("wait for uploads to end: %w", context.Cause(ctx))
@@ -103,35 +143,46 @@ func (s *Session) settled(ctx context.Context, list func() ([]File, error)) ([]F
 }
 
 // addPaths adds the names of the folders to the paths of the files. v2 lists the files of all folders together with the id of their
-// folder. The path of a folder takes one call, and a few calls are made in parallel.
+// folder. The path of a folder takes one call, and a few calls are made in parallel. Files of a folder that was deleted meanwhile are
+// marked as deleted, too.
 func (s *Session) addPaths(ctx context.Context, files []File) error {
-	paths := make(map[string]string)
+	type place struct {
+		path    string
+		folders []string
+	}
+	places := make(map[string]place)
 	for _, f := range files {
 		if f.FolderID != "" {
-			paths[f.FolderID] = ""
+			places[f.FolderID] = place{}
 		}
 	}
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(s.c.cfg.Streams)
-	for _, id := range slices.Sorted(maps.Keys(paths)) {
+	for _, id := range slices.Sorted(maps.Keys(places)) {
 		group.Go(func() error {
-			path, err := s.folderPath(ctx, id)
-			if err != nil {
-				return err
-			}
+			path, folders, err := s.folderPath(ctx, id)
 			mu.Lock()
 			defer mu.Unlock()
-			paths[id] = path
-			return nil
+			if isGone(err) {
+				delete(places, id)
+				return nil
+			}
+			places[id] = place{path, folders}
+			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
 	for i, f := range files {
-		if f.FolderID != "" {
-			files[i].Path = paths[f.FolderID] + "/" + f.Name
+		in, known := places[f.FolderID]
+		switch {
+		case f.FolderID == "":
+		case known:
+			files[i].Path, files[i].Folders = in.path+"/"+f.Name, in.folders
+		default:
+			files[i].Deleted = true
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -22,14 +23,19 @@ type Metadata struct {
 	// Listener and Version are the registered extractor. Clowder shows only entries with a listener.
 	Listener, Version string
 	Created           time.Time
+	// FileVersion is the version of the file that the entry describes; 0 is the newest one. A Clowder whose files have one version ignores it.
+	FileVersion int
 }
 
 type metadataRow struct {
-	ID      string         `json:"id"`
-	Content map[string]any `json:"content"`
-	Context []any          `json:"@context"`
-	Created string         `json:"created"`
-	Agent   metadataAgent  `json:"agent"`
+	ID       string         `json:"id"`
+	Content  map[string]any `json:"content"`
+	Context  []any          `json:"@context"`
+	Created  string         `json:"created"`
+	Agent    metadataAgent  `json:"agent"`
+	Resource struct {
+		Version int `json:"version"`
+	} `json:"resource"`
 }
 
 // metadataAgent is the author of an entry: an extractor, or a user.
@@ -41,7 +47,7 @@ type metadataAgent struct {
 }
 
 func (r metadataRow) metadata() Metadata {
-	m := Metadata{ID: r.ID, Content: r.Content, Contexts: r.Context, Created: parseTime(r.Created)}
+	m := Metadata{ID: r.ID, Content: r.Content, Contexts: r.Context, Created: parseTime(r.Created), FileVersion: r.Resource.Version}
 	if r.Agent.Listener != nil {
 		m.Listener, m.Version = r.Agent.Listener.Name, r.Agent.Listener.Version
 	}
@@ -57,22 +63,33 @@ func (s *Session) AddMetadata(ctx context.Context, datasetID string, m Metadata)
 // Metadata lists the entries that extractors added to a dataset. Very large entries of other extractors are left out. v2's filters do
 // not work, so callers filter by Listener and Content.
 func (s *Session) Metadata(ctx context.Context, datasetID string) ([]Metadata, error) {
-	return s.metadata(ctx, "dataset", datasetID)
+	return s.metadata(ctx, "dataset", datasetID, nil)
 }
 
 // AddFileMetadata is AddMetadata for a file. Here Clowder requires an extractor that it knows by Listener and Version: if it has not
-// processed the heartbeat yet, the error is retryable. If the file does not exist, StatusOf returns 404.
+// processed the heartbeat yet, the error is retryable. If the file or its version does not exist, StatusOf returns 404.
 func (s *Session) AddFileMetadata(ctx context.Context, fileID string, m Metadata) (string, error) {
 	id, err := s.addMetadata(ctx, "file", fileID, m)
-	if StatusOf(err) == http.StatusNotFound && strings.Contains(err.Error(), "Extractor not found") {
+	if StatusOf(err) != http.StatusNotFound {
+		return id, err
+	}
+	switch {
+	case strings.Contains(err.Error(), "Extractor not found"):
 		return "", job.Retryable(errors.New("Clowder does not know this version of the extractor before its next heartbeat")) //nolint:staticcheck // a name
+	case m.FileVersion > 0 && strings.Contains(err.Error(), "File version"):
+		// Files that v2 does not store itself have a version, but no list of versions in which v2 would find it.
+		state, stateErr := s.FileState(ctx, fileID)
+		if stateErr == nil && state.Version == m.FileVersion {
+			m.FileVersion = 0
+			return s.AddFileMetadata(ctx, fileID, m)
+		}
 	}
 	return id, err
 }
 
-// FileMetadata lists the entries of a file.
+// FileMetadata lists the entries of all versions of a file.
 func (s *Session) FileMetadata(ctx context.Context, fileID string) ([]Metadata, error) {
-	return s.metadata(ctx, "file", fileID)
+	return s.metadata(ctx, "file", fileID, url.Values{"all_versions": {"true"}}) // without it v2 hides the entries of earlier versions
 }
 
 func (s *Session) addMetadata(ctx context.Context, kind, id string, m Metadata) (string, error) {
@@ -83,18 +100,21 @@ func (s *Session) addMetadata(ctx context.Context, kind, id string, m Metadata) 
 		"content": m.Content, "@context": m.Contexts,
 		"listener": map[string]string{"name": m.Listener, "version": m.Version, "description": ""},
 	}
+	if m.FileVersion > 0 {
+		body["file_version"] = m.FileVersion
+	}
 	var row metadataRow
 	err := s.do(ctx, post("add metadata to the "+kind, mayAdd, body, &row, kind+"s", id, "metadata"))
 	return row.ID, err
 }
 
-func (s *Session) metadata(ctx context.Context, kind, id string) ([]Metadata, error) {
+func (s *Session) metadata(ctx context.Context, kind, id string, query url.Values) ([]Metadata, error) {
 	if err := checkIDs(kind, id); err != nil {
 		return nil, err
 	}
 	var list rows
 	c := get("read the metadata of the "+kind, mayView, kind+"s", id, "metadata")
-	c.into = &list
+	c.query, c.into = query, &list
 	if err := s.do(ctx, c); err != nil {
 		return nil, err
 	}
@@ -118,38 +138,53 @@ func metadataOf(list rows) []Metadata {
 // Note is the content of an entry of metadata, of a person or an extractor.
 type Note struct {
 	Content map[string]any
-	// ByPerson says that a person wrote it in Clowder.
-	ByPerson bool
-	Created  time.Time
+	// ByPerson says that a person wrote it in Clowder. Otherwise Extractor is the name of the extractor.
+	ByPerson  bool
+	Extractor string
+	Created   time.Time
+	// Version is the version of the file that the entry describes; 0 in a Clowder whose files have one version, and for a dataset.
+	Version int
 }
 
-// FileNotes lists all entries of a file, those of persons first, the newest of each first.
+// FileNotes lists the entries of all versions of a file: those of the newest version first, of a version those of persons first, and the
+// newest of each first. A file with too many has ErrManyNotes.
 func (s *Session) FileNotes(ctx context.Context, fileID string) ([]Note, error) {
-	if err := checkIDs("file", fileID); err != nil {
+	return s.notes(ctx, "file", fileID, url.Values{"all_versions": {"true"}}) // without it v2 hides the entries of earlier versions
+}
+
+// DatasetNotes lists the entries of a dataset: those of persons first, and the newest of each first. A dataset with too many has ErrManyNotes.
+func (s *Session) DatasetNotes(ctx context.Context, datasetID string) ([]Note, error) {
+	return s.notes(ctx, "dataset", datasetID, nil)
+}
+
+func (s *Session) notes(ctx context.Context, kind, id string, query url.Values) ([]Note, error) {
+	if err := checkIDs(kind, id); err != nil {
 		return nil, err
 	}
-	var list rows
-	c := get("read the metadata of the file", mayView, "files", fileID, "metadata")
-	c.into = &list
-	if err := s.do(ctx, c); err != nil {
-		return nil, err
-	}
-	var out []Note
-	var decoder rowDecoder
-	for _, raw := range list {
+	c := Call{What: "read the metadata of the " + kind, Right: mayView, Method: http.MethodGet, Path: []string{kind + "s", id, "metadata"}, Query: query}
+	out, err := (&Wire{s}).Notes(ctx, c, func(raw json.RawMessage) (Note, bool) {
 		var row metadataRow
-		if decoder.decode(raw, &row) {
-			out = append(out, Note{row.Content, row.Agent.Listener == nil, parseTime(row.Created)})
+		if json.Unmarshal(raw, &row) != nil { // entries of other programs may have any form
+			return Note{}, false
 		}
-	}
+		note := Note{Content: row.Content, ByPerson: row.Agent.Listener == nil, Created: parseTime(row.Created), Version: row.Resource.Version}
+		if row.Agent.Listener != nil {
+			note.Extractor = row.Agent.Listener.Name
+		}
+		return note, true
+	})
 	slices.Reverse(out) // v2 lists the oldest first
 	SortNotes(out)
-	return out, nil
+	return out, err
 }
 
-// SortNotes puts the entries of persons first, and the newest of each first. Of two of the same second the one that Clowder lists first stays first.
+// SortNotes puts the entries of the newest version first, of a version those of persons, and the newest of each first. Of two of the same
+// second the one that Clowder lists first stays first.
 func SortNotes(notes []Note) {
 	slices.SortStableFunc(notes, func(a, b Note) int {
+		if a.Version != b.Version {
+			return b.Version - a.Version
+		}
 		if a.ByPerson != b.ByPerson {
 			if a.ByPerson {
 				return -1

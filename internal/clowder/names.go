@@ -50,7 +50,16 @@ func safePath(p string) string {
 	if joined := path.Join(parts...); len(parts) > 0 && len(joined) < 2000 && filepath.IsLocal(joined) {
 		return joined
 	}
-	return "file" + path.Ext(safeComponent(path.Base(p)))
+	short := "file" + path.Ext(safeComponent(path.Base(p)))
+	if len(parts) > 1 {
+		short = path.Join(parts[0], short) // the folder of a dataset, where a job has several
+	}
+	return short
+}
+
+// LocalName returns a name for a folder: what can be kept of name, in at most most bytes.
+func LocalName(name string, most int) string {
+	return strings.TrimRight(CutName(safeComponent(strings.ReplaceAll(name, "/", "_")), most), ". ")
 }
 
 func safeComponent(name string) string {

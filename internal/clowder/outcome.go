@@ -61,7 +61,7 @@ func (s *Session) answerError(op operation, status int, header http.Header, body
 	case status == http.StatusUnauthorized && s.bearer:
 		return job.Permanent(say("Clowder does not accept this login (401)%s and so refused to %s: log in again", detail, op.what))
 	case status == http.StatusUnauthorized:
-		return job.Permanent(say("Clowder does not accept the key that came with this job (401)%s and so refused to %s: submit the job again", detail, op.what))
+		return job.Permanent(say("Clowder does not accept the key that came with this job (401)%s and so refused to %s. If it was revoked or has expired, submit the job again", detail, op.what))
 	case status == http.StatusForbidden:
 		return job.Permanent(say("Clowder refused to %s (403): ask the dataset owner for the right to %s, then submit again", op.what, op.right))
 	case status == http.StatusNotFound || status == http.StatusGone:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,8 +41,8 @@ const (
 // dir is made if it is missing. Links and other objects in the place of a file or a folder are replaced, so nothing in dir leads out
 // of it.
 //
-// progress may be nil. It is called from several goroutines, one at a time, and at the end. A deleted file, a missing permission and a
-// full disk are permanent errors.
+// progress may be nil. It is called from several goroutines, one at a time, and at the end. A missing permission and a full disk are
+// permanent errors. If files were deleted since they were listed, or their licence forbids the download, the others are staged and returned, and the error is a *GoneError.
 func (s *Session) Stage(ctx context.Context, files []File, dir disk.Folder, progress func(Progress)) ([]job.Input, error) {
 	if s.c.cache == nil {
 		return nil, errors.New("stage the dataset: no cache folder is configured")
@@ -54,7 +55,7 @@ func (s *Session) Stage(ctx context.Context, files []File, dir disk.Folder, prog
 		return nil, diskError("make the folder of the inputs", err)
 	}
 	defer target.Close()
-	st := &staging{s: s, cache: s.c.cache, target: target, files: files, paths: localPaths(files), inputs: make([]job.Input, len(files)), report: progress}
+	st := &staging{s: s, cache: s.c.cache, target: target, files: slices.Clone(files), paths: localPaths(files), inputs: make([]job.Input, len(files)), report: progress, gone: map[int]error{}}
 	for _, f := range files {
 		st.total += f.Size
 	}
@@ -69,7 +70,7 @@ func (s *Session) Stage(ctx context.Context, files []File, dir disk.Folder, prog
 		return nil, err
 	}
 	st.reportProgress(true)
-	return st.inputs, nil
+	return st.present()
 }
 
 // staging is one call of Stage.
@@ -91,6 +92,7 @@ type staging struct {
 	pending      int64         // their bytes
 	bytes        int64
 	done         int
+	gone         map[int]error // by the index of a file that Clowder no longer has or may not give away
 	lastReported time.Time
 }
 
@@ -116,9 +118,10 @@ func (st *staging) all(ctx context.Context) error {
 func (st *staging) checkSpace() error {
 	free, known := st.cache.Free()
 	var missing int64
-	for _, f := range st.files {
-		if !st.cache.Holds(st.key(f), f.Size) {
-			missing += f.Size
+	for i := range st.files {
+		st.files[i].changed = st.s.c.changed(st.files[i])
+		if f := st.files[i]; f.unknown() || !st.cache.Holds(st.key(f), f.Size) {
+			missing += st.files[i].Size
 		}
 	}
 	if known && missing > free {
@@ -128,17 +131,33 @@ func (st *staging) checkSpace() error {
 	return nil
 }
 
-func (st *staging) key(f File) string { return cache.Key(st.s.base.String(), f.ID, f.Version, f.Size) }
+// key is by which the cache knows a body. One that others can overwrite in its place has the time of its last change in it.
+func (st *staging) key(f File) string {
+	key := cache.Key(st.s.base.String(), f.ID, f.Version, f.Size)
+	if f.changed != 0 {
+		key += fmt.Sprintf("@%d", f.changed)
+	}
+	return key
+}
 
 // one stages the file with index i.
 func (st *staging) one(ctx context.Context, i int) error {
 	f := st.files[i]
-	line, cached := st.cache.Take(st.key(f), f.Size)
+	var line cache.Entry
+	cached := false
+	if !f.unknown() {
+		line, cached = st.cache.Take(st.key(f), f.Size)
+	}
 	if cached {
 		st.add(f.Size)
 	} else {
 		var err error
-		if line, err = st.download(ctx, f); err != nil {
+		if line, err = st.download(ctx, f); isGone(err) || IsBarred(err) {
+			st.mu.Lock()
+			defer st.mu.Unlock()
+			st.gone[i] = err
+			return nil
+		} else if err != nil {
 			return err
 		}
 	}

@@ -62,6 +62,9 @@ func (r *Record) Retry() error {
 	r.NextAttempt()
 	r.State, r.Ending, r.CancelledBy, r.StoppedBy, r.LastError = Accepted, nil, "", "", ""
 	r.Restarts = 0
+	if r.SentBy != "" {
+		r.SentBy = Person // a person wants it now, also where Clowder sent the message
+	}
 	r.Failures, r.NotBefore = 0, time.Time{}
 	return nil
 }

@@ -14,3 +14,9 @@ type Handle struct {
 	// Cluster is the name of the standing RayCluster on which the attempt runs; empty if the attempt has its own cluster.
 	Cluster string `json:"cluster,omitempty"`
 }
+
+// WithoutRay is the Backend of attempts that are processes of this program.
+const WithoutRay = "process"
+
+// OnRay reports whether Ray carries out the attempt.
+func (h Handle) OnRay() bool { return h.Backend != WithoutRay }

@@ -2,7 +2,9 @@ package job
 
 import (
 	"path"
-	"strings"
+	"slices"
+
+	"github.com/ncsa/clowder-ray/internal/options"
 )
 
 // Input is one file of the dataset in the inputs folder of a run. inputs.json, beside that folder, lists them.
@@ -20,8 +22,27 @@ type Input struct {
 	Version int `json:"version,omitempty"`
 	// Label is what a person has written into the metadata of the file, where the job takes labels from there.
 	Label string `json:"label,omitempty"`
-	// Source is the address of the object that the file came from, empty for a file of the dataset.
+	// Columns are several such labels, where the job takes several; then Label is empty. A file has all of them or none.
+	Columns []Column `json:"columns,omitempty"`
+	// Source is the address of the object or of the other dataset that the file came from, empty for a file of the dataset.
 	Source string `json:"source,omitempty"`
+	// Dataset is the name of the dataset that the file came from, and DatasetID its id, where a job reads several. No two of them have the same name.
+	Dataset   string `json:"dataset,omitempty"`
+	DatasetID string `json:"dataset_id,omitempty"`
+	// Chosen says which field of the form names the file, nil for none.
+	Chosen *Choice `json:"-"`
+}
+
+// Column is one of several labels of a file. The value is empty where the file lacks it.
+type Column struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// NotRead is a file of the dataset that a job did not get, and why, as the end of a sentence.
+type NotRead struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
 }
 
 // SettingsFile is the file of the dataset from which a training takes options, as it was when it was staged.
@@ -32,40 +53,33 @@ type SettingsFile struct {
 	SHA256  string `json:"sha256"`
 }
 
-// SettingsFileOf returns the settings file among the inputs of a training: the one that the user chose by its id, its path or its name, else
-// the file called finetune.yaml that is nearest to the root. It is nil where there is none. The trainer chooses in the same way.
-func SettingsFileOf(inputs []Input, chosen string) *SettingsFile {
-	var found *Input
-	for i, in := range inputs {
-		switch {
-		case chosen != "":
-			if chosen == in.ID || chosen == in.Name {
-				found = &inputs[i]
-			} else if found == nil && chosen == path.Base(in.Name) {
-				found = &inputs[i]
-			}
-		case isSettings(in.Name) && (found == nil || before(in.Name, found.Name)):
-			found = &inputs[i]
+// SettingsFiles returns the files among the inputs of a training that hold its settings: the one that the user chose by its id, its path or
+// its name, and the one called finetune.yaml that is nearest to the root, unless it is the same. Each is nil where there is none.
+func SettingsFiles(inputs []Input, chosen string) (named, nearest *Input) {
+	for _, same := range []func(Input) bool{
+		func(in Input) bool { return chosen == in.ID || chosen == in.Name },
+		func(in Input) bool { return chosen == path.Base(in.Name) },
+	} {
+		if at := slices.IndexFunc(inputs, same); at >= 0 && chosen != "" && named == nil {
+			named = &inputs[at]
 		}
 	}
-	if found == nil {
+	for i, in := range inputs {
+		if options.IsSettings(in.Name) && (nearest == nil || options.Better(in.Name, nearest.Name)) && named != &inputs[i] {
+			nearest = &inputs[i]
+		}
+	}
+	return named, nearest
+}
+
+// SettingsFileOf describes the settings file of a training, nil for none: the one that the user chose, if they chose one.
+func SettingsFileOf(inputs []Input, chosen string) *SettingsFile {
+	used, nearest := SettingsFiles(inputs, chosen)
+	if chosen == "" {
+		used = nearest
+	}
+	if used == nil {
 		return nil
 	}
-	return &SettingsFile{ID: found.ID, Name: found.Name, Version: found.Version, SHA256: found.SHA256}
-}
-
-func isSettings(name string) bool {
-	switch strings.ToLower(path.Base(name)) {
-	case "finetune.yaml", "finetune.yml", "finetune.json":
-		return true
-	}
-	return false
-}
-
-// before reports whether a is nearer to the root than b, or comes before it beside it.
-func before(a, b string) bool {
-	if deep, other := strings.Count(a, "/"), strings.Count(b, "/"); deep != other {
-		return deep < other
-	}
-	return a < b
+	return &SettingsFile{ID: used.ID, Name: used.Name, Version: used.Version, SHA256: used.SHA256}
 }

@@ -1,12 +1,15 @@
 package job
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/ncsa/clowder-ray/internal/options"
 )
 
 // Record is all that the service remembers of one job. It is changed only through Store.Change, whose function gets a
@@ -26,16 +29,26 @@ type Record struct {
 	// is empty otherwise, and in records of older versions.
 	User  string `json:"user,omitempty"`
 	State State  `json:"state"`
+	// SentBy is who sent the message of a job about a single file. It is empty before that is known, for all other jobs, and in records of
+	// older versions.
+	SentBy Sender `json:"sent_by,omitempty"`
+	// Likeness is the same for two jobs about one file from which the same comes: those of one user with equal settings and content. Jobs
+	// about datasets have none, and neither have records of older versions.
+	Likeness string `json:"likeness,omitempty"`
 	// Attempt numbers the tries on Ray, from 1. Restarts counts those that followed a broken one by themselves.
 	Attempt  int `json:"attempt"`
 	Restarts int `json:"restarts,omitempty"`
 	// Failures counts the errors met in the present state; NotBefore is when it may be tried again.
 	Failures  int       `json:"failures,omitempty"`
 	NotBefore time.Time `json:"not_before,omitzero"`
-	// Settings are the checked parameters of the user, with every field of the form present.
+	// Settings are the checked parameters of the user, with every field of the form present, and what the service reads of Resolved.
 	Settings Settings `json:"settings,omitzero"`
+	// Resolved are the options of the job from all its sources, nil before its files are staged and in records of older versions.
+	Resolved *options.Resolved `json:"resolved,omitempty"`
 	// InputsSHA256 is of the list of the staged files as the service wrote it; empty before that, and in records of older versions.
 	InputsSHA256 string `json:"inputs_sha256,omitempty"`
+	// NotRead are files of the dataset that were not staged although they are data, such as those that were still being uploaded.
+	NotRead []NotRead `json:"not_read,omitempty"`
 	// SettingsFile is the file of the dataset that a training takes options from, nil for none and in records of older versions.
 	SettingsFile *SettingsFile `json:"settings_file,omitempty"`
 	// Model is what the registry says of the job's model: of the one that it predicts with, or of the one that it made.
@@ -90,6 +103,11 @@ func ownerOf(key Secret) string {
 	}
 	sum := sha256.Sum256([]byte("clowder-ray owner\x00" + key.Reveal()))
 	return hex.EncodeToString(sum[:8])
+}
+
+// Resolve takes over what counts of all sources of the options.
+func (r *Record) Resolve(resolved options.Resolved) {
+	r.Resolved, r.Settings = &resolved, r.Settings.Resolved(r.Kind, resolved)
 }
 
 // Advance moves the job on to state and forgets the failures met before it.
@@ -150,6 +168,9 @@ func (r *Record) Overlay() string {
 	_ = json.Unmarshal(r.Script, &script) // what is no object names none
 	return script.Overlay
 }
+
+// ModelName is the name under which the model of a training will be registered.
+func (r *Record) ModelName() string { return cmp.Or(r.Settings.RegisterAs, r.Request.Name) }
 
 // Active reports whether the service still has something to do for the job.
 func (r *Record) Active() bool { return !r.State.Terminal() }

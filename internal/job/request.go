@@ -32,8 +32,10 @@ type Request struct {
 	Name       string       `json:"name,omitempty"`
 	// Parameters is what the user filled in, not yet checked against the form.
 	Parameters map[string]any `json:"parameters,omitempty"`
-	RetryCount int            `json:"retry_count,omitempty"`
-	Notifies   []string       `json:"notifies,omitempty"`
+	// NoParameters says that the message had none at all, not even an empty object, as a form that was left as it was sends.
+	NoParameters bool     `json:"no_parameters,omitempty"`
+	RetryCount   int      `json:"retry_count,omitempty"`
+	Notifies     []string `json:"notifies,omitempty"`
 	// ReplyTo and CorrelationID come from the message properties; an empty ReplyTo means that nobody reads statuses.
 	ReplyTo       string `json:"reply_to,omitempty"`
 	CorrelationID string `json:"correlation_id,omitempty"`

@@ -4,21 +4,26 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"strings"
+	"maps"
 	"time"
+
+	"github.com/ncsa/clowder-ray/internal/options"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// Settings are the checked parameters of a job. The named fields are those that the service itself uses, each empty where the form
-// of the job's extractor has no such field. All fields of the form, which the trainer gets, are in Values.
+// Settings are the checked parameters of a job. The named fields are those that the service itself uses. They say what the form says until
+// the files of the dataset are staged, and then what counts of all sources. All fields of the form are in Values.
 //
 // In JSON settings are the object of Values, as in records of every version.
 type Settings struct {
 	// RunName is what the user called the run.
 	RunName string
-	// RegisterAs is the name under which a training's model is to be registered, as far as the form says.
+	// RegisterAs is the name under which a training's model is to be registered.
 	RegisterAs string
-	// LabelFrom names the metadata of files that holds their labels, as far as the form says, such as metadata.species.
+	// LabelFrom names the metadata of files that holds their labels, such as metadata.species.
 	LabelFrom string
+	// Datasets names the datasets that a training reads besides its own; see clowder.ParseSelections.
+	Datasets string
 	// Model names a registered model to predict with, ModelFile the id of a model.zip in the dataset.
 	Model, ModelFile string
 	// Write says where predictions go: a file, the metadata of each file, or both.
@@ -29,6 +34,8 @@ type Settings struct {
 	Profile string
 	// MaxDuration is the longest time that the training may take; 0 is no limit.
 	MaxDuration time.Duration
+	// DryRun says that the data is only checked.
+	DryRun bool
 	// Action and Run say what a request about runs asks for, and about which run or model; Run may be empty.
 	Action, Run string
 
@@ -42,28 +49,45 @@ const (
 	writeBoth     = "both"
 	// autoProfile is the profile that leaves the choice to the service.
 	autoProfile = "auto"
+	profile     = "profile"
 )
 
 // NewSettings reads the named settings out of the checked values of a form.
 func NewSettings(values map[string]any) Settings {
 	s := Settings{
-		RunName: textOf(values, "run_name"), RegisterAs: textOf(values, "output.register_as"),
-		Model: textOf(values, "model"), ModelFile: textOf(values, "model_file"), Write: textOf(values, "write"),
-		Workers: int(cmp.Or(wholeOf(values, "num_workers"), wholeOf(values, "nodes"))), GPU: textOf(values, "use_gpu") == "yes", Profile: textOf(values, "profile"),
-		MaxDuration: time.Duration(wholeOf(values, "max_minutes")) * time.Minute,
-		Action:      textOf(values, "action"), Run: textOf(values, "run"),
+		RunName: lineOf(values, "run_name"), RegisterAs: lineOf(values, "output.register_as"), LabelFrom: lineOf(values, "data.label_from"),
+		Datasets: textOf(values, "data.datasets"),
+		Model:    textOf(values, "model"), ModelFile: textOf(values, "model_file"), Write: textOf(values, "write"),
+		Workers: int(cmp.Or(wholeOf(values, "num_workers"), wholeOf(values, "nodes"))), GPU: textOf(values, "use_gpu") == "yes", Profile: textOf(values, profile),
+		MaxDuration: time.Duration(wholeOf(values, "max_minutes")) * time.Minute, DryRun: values["dry_run"] == true,
+		Action: textOf(values, "action"), Run: textOf(values, "run"),
 		Values: values,
 	}
 	if s.Profile == autoProfile {
 		s.Profile = ""
 	}
-	if s.RegisterAs == "" {
-		s.RegisterAs = option(textOf(values, "more_options"), "output", "register_as")
-	}
-	if s.LabelFrom = textOf(values, "data.label_from"); s.LabelFrom == "" {
-		s.LabelFrom = option(textOf(values, "more_options"), "data", "label_from")
-	}
 	return s
+}
+
+// Resolved returns the settings with what counts of all sources of a kind of job.
+func (s Settings) Resolved(kind Work, r options.Resolved) Settings {
+	values := maps.Clone(s.Values)
+	for _, o := range options.Of(string(kind)).All() {
+		if !o.Service || o.Name == profile { // the service chooses the profile before there are files
+			continue
+		}
+		full, value := o.Name, o.Default
+		if o.Group != "" {
+			full = o.Group + "." + o.Name
+		}
+		if set, ok := r.Values[o.Name]; ok {
+			value = set
+		}
+		values[full] = value
+	}
+	out := NewSettings(values)
+	out.Values = s.Values
+	return out
 }
 
 // WritesMetadata reports whether each predicted file gets its prediction as metadata.
@@ -85,9 +109,12 @@ func (s *Settings) UnmarshalJSON(doc []byte) error {
 	return nil
 }
 
+// lineOf returns a text as it is shown in a line: a settings file may have control characters and line breaks in it.
+func lineOf(values map[string]any, name string) string { return text.OneLine(textOf(values, name)) }
+
 func textOf(values map[string]any, name string) string {
-	text, _ := values[name].(string)
-	return text
+	value, _ := values[name].(string)
+	return value
 }
 
 // wholeOf returns a whole number, which comes as int64 from the form and as float64 from JSON.
@@ -102,20 +129,4 @@ func wholeOf(values map[string]any, name string) int64 {
 	default:
 		return 0
 	}
-}
-
-// option finds one option of a group in a text of options, one per line: "name: value" or "name = value", where # begins a comment. The
-// trainer reads the same text by the same rules and reports what is wrong in it.
-func option(options, group, wanted string) string {
-	for line := range strings.Lines(options) {
-		line, _, _ = strings.Cut(line, "#")
-		at := strings.IndexAny(line, ":=")
-		if at < 0 {
-			continue
-		}
-		if name := strings.TrimSpace(line[:at]); name == wanted || name == group+"."+wanted {
-			return strings.Trim(strings.TrimSpace(line[at+1:]), `"'`)
-		}
-	}
-	return ""
 }

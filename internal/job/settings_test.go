@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/options"
 )
 
 func TestSettingsAreReadFromTheValuesOfTheForm(t *testing.T) {
@@ -43,21 +44,28 @@ func TestNumbersMeanTheSameBeforeAndAfterTheyWereStored(t *testing.T) {
 	}
 }
 
-func TestTheNameOfTheModelIsFoundAsTheTrainerFindsIt(t *testing.T) {
+func TestSettingsSayWhatCountsOfAllSources(t *testing.T) {
 	t.Parallel()
-	for name, tc := range map[string]struct{ field, options, want string }{
-		"nowhere":                       {"", "epochs: 2", ""},
-		"in the field of the long form": {"films", "register_as: other", "films"},
-		"in a line":                     {"", "epochs: 2\n output.register_as : 'Stars!' # mine\n", "Stars!"},
-		"without its group":             {"", "register_as=birds", "birds"},
-		"with a colon in the value":     {"", `register_as = "a:b"`, "a:b"},
-		"not in a comment":              {"", "# register_as: films", ""},
-		"not in another option":         {"", "not_register_as: films\nnote: register_as", ""},
-		"with Windows line ends":        {"", "epochs: 1\r\nregister_as: films\r\n", "films"},
-	} {
-		values := map[string]any{"output.register_as": tc.field, "more_options": tc.options}
-		require.Equal(t, tc.want, job.NewSettings(values).RegisterAs, name)
+	form := map[string]any{"max_minutes": int64(60), "use_gpu": "auto", "profile": "small", "run_name": "films"}
+	resolved := options.Resolved{Values: map[string]any{
+		"max_minutes": int64(600), "use_gpu": "yes", "num_workers": int64(4), "register_as": "stars", "label_from": "metadata.species", "dry_run": true, "run_name": "films",
+	}}
+	got := job.NewSettings(form).Resolved(job.Train, resolved)
+	require.Equal(t, job.Settings{
+		RunName: "films", RegisterAs: "stars", LabelFrom: "metadata.species", Workers: 4, GPU: true, Profile: "small", MaxDuration: 10 * time.Hour, DryRun: true, Values: form,
+	}, got)
+	for name := range resolved.Values {
+		require.True(t, options.Of("train").Named(name).Service, "%s is marked as read by the service", name)
 	}
+
+	rec := job.Record{Run: "ft-one", Kind: job.Train, Settings: job.NewSettings(form)}
+	rec.Resolve(resolved)
+	doc, err := json.Marshal(rec)
+	require.NoError(t, err)
+	var stored job.Record
+	require.NoError(t, json.Unmarshal(doc, &stored))
+	require.Equal(t, resolved.Values, stored.Resolved.Values)
+	require.Equal(t, "films", stored.Settings.RunName)
 }
 
 func TestARecordOfAnOlderVersionKeepsItsSettings(t *testing.T) {

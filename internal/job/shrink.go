@@ -51,15 +51,15 @@ var shrinkRecord = fmt.Sprintf(`UPDATE jobs SET version = version + 1, updated =
 	// Merging into an empty object leaves out what is null.
 	`'run', run`, `'state', state`, `'updated', ?2`, `'trimmed', json('true')`,
 	`'request', json_object(` + strings.Join([]string{
-		text("request", "key"), text("request", "job_id"), value("request", "api_version"), text("request", "host"), text("request", "extractor"),
-		text("request", "kind"), text("request", "resource_id"), text("request", "dataset_id"), text("request", "name"),
-		value("request", "retry_count"), text("request", "reply_to"), text("request", "correlation_id"), text("request", "body_hash"),
-		text("request", "received"),
+		textAt("request", "key"), textAt("request", "job_id"), value("request", "api_version"), textAt("request", "host"), textAt("request", "extractor"),
+		textAt("request", "kind"), textAt("request", "resource_id"), textAt("request", "dataset_id"), textAt("request", "name"),
+		value("request", "retry_count"), textAt("request", "reply_to"), textAt("request", "correlation_id"), textAt("request", "body_hash"),
+		textAt("request", "received"),
 	}, ", ") + ")",
-	text("kind"), text("owner"), value("attempt"), value("restarts"), value("handle"), value("stale"), value("model"), value("ledger"),
-	text("began"), text("trained"), value("greeted"), text("cancelled_by"), text("stopped_by"), text("target"), text("created"),
+	textAt("kind"), textAt("owner"), value("attempt"), value("restarts"), value("handle"), value("stale"), value("model"), value("ledger"),
+	textAt("began"), textAt("trained"), value("greeted"), textAt("cancelled_by"), textAt("stopped_by"), textAt("target"), textAt("created"),
 	`'ending', CASE WHEN doc -> '$.ending' IS NOT NULL THEN json_object(` + strings.Join([]string{
-		text("ending", "state"), text("ending", "text"), value("ending", "bad_input"),
+		textAt("ending", "state"), textAt("ending", "text"), value("ending", "bad_input"),
 	}, ", ") + `) WHEN active = 1 THEN json_object('state', 'failed', 'bad_input', json('true'), 'text', ` + tooLargeSentence + `) END`,
 }, ", "), readableBytes)
 
@@ -70,8 +70,8 @@ var tooLargeSentence = fmt.Sprintf(`CASE WHEN length(doc -> '$.request.parameter
 	ELSE printf('%s (%%.1f MB, at most %s are kept): submit it again', length(record) / 1e6) END`,
 	mostParameters, mostParameters>>10, ErrTooLarge, megabytes(maxRecordBytes))
 
-// text is a member of an object that keeps the beginning of a text.
-func text(path ...string) string {
+// textAt is a member of an object that keeps the beginning of a text.
+func textAt(path ...string) string {
 	return fmt.Sprintf("'%s', substr(doc ->> '%s', 1, %d)", path[len(path)-1], member(path), mostText)
 }
 

@@ -172,18 +172,18 @@ func (s *SQLite) eachChanged(ctx context.Context, q Query, fn func(Record) error
 		return fmt.Errorf("list jobs: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
-	var found []Record
+	var records []Record
 	for rows.Next() {
 		var rec Record
 		if err := rows.Scan(&rec.Run, &rec.Version); err != nil {
 			return fmt.Errorf("list jobs: %w", err)
 		}
-		found = append(found, rec)
+		records = append(records, rec)
 	}
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return fmt.Errorf("list jobs: %w", err)
 	}
-	for _, named := range found {
+	for _, named := range records {
 		rec, ok := s.newest.newer(named.Run, named.Version-1)
 		var err error
 		if !ok {
@@ -284,6 +284,9 @@ func (s *SQLite) scan(row interface{ Scan(dest ...any) error }) (rec Record, err
 	}
 	if rec.Kind == "" { // from the time before it was noted
 		rec.Kind = earlierKind(rec.Request)
+	}
+	if rec.Resolved != nil {
+		rec.Resolve(*rec.Resolved)
 	}
 	if rec.Owner == "" { // from the time before it was noted
 		rec.Owner = ownerOf(rec.SecretKey)

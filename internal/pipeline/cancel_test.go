@@ -33,10 +33,10 @@ type hooks struct {
 	deliver  func()
 }
 
-func (h *hooks) Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, error) {
+func (h *hooks) Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, []job.NotRead, error) {
 	if h.download != nil {
 		if err := h.download(ctx); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	return h.fakePlatform.Stage(ctx, rec, dir, say)

@@ -33,6 +33,8 @@ type Config struct {
 	// requests about other jobs; 0 is no limit.
 	UserJobsPerHour     int
 	UserRequestsPerHour int
+	// FeedJobsPerDay is how many jobs about single files Clowder may start by itself for one user and dataset within a day; 0 is no limit.
+	FeedJobsPerDay int
 	// MaxRetry bounds the tries of a stage, MaxAttempts those of a training that Ray lost.
 	MaxRetry    int
 	MaxAttempts int

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,13 +77,17 @@ func TestAScriptGetsWhatThePolicyAllows(t *testing.T) {
 				require.NoError(t, err)
 				resultstest.RequireValid(t, "spec.schema.json", doc)
 				var spec struct {
-					Kind       string
-					Parameters json.RawMessage
-					Script     script.Spec
+					Kind     string
+					Settings map[string]any
+					Sources  map[string]string
+					Script   script.Spec
 				}
 				require.NoError(t, json.Unmarshal(doc, &spec))
 				require.Equal(t, "script", spec.Kind)
-				require.JSONEq(t, tc.changed, string(spec.Parameters))
+				maps.DeleteFunc(spec.Settings, func(name string, _ any) bool { return spec.Sources[name] != "form" })
+				changed, err := json.Marshal(spec.Settings)
+				require.NoError(t, err)
+				require.JSONEq(t, tc.changed, string(changed))
 				require.Equal(t, tc.sandbox, spec.Script.Sandbox)
 				require.True(t, spec.Script.Resolved, "there is no requirements file")
 				require.EqualValues(t, 8<<30, spec.Script.Limits.MemoryBytes)

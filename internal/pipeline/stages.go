@@ -15,7 +15,7 @@ func (p *parts) stages(tries int) life.Stages {
 	return life.Stages{
 		Jobs: []stage.Stage{
 			{From: job.Accepted, Run: p.stager.StageInputs, Slots: p.slots.Downloads, Tries: tries, Pause: stage.MaxPause, Interruptible: true},
-			{From: job.Staged, Run: p.submitter.Submit, Slots: p.slots.Submits, OnRay: true, Tries: tries, Pause: stage.MaxPause},
+			{From: job.Staged, Run: p.submitter.Submit, Slots: p.slots.Submits, OnRay: true, Tries: max(tries, stage.SubmitTries), Pause: stage.WatchPause},
 			{From: job.Submitted, Run: p.watcher.Watch, Slots: p.slots.Observers, OnRay: true, Tries: stage.WatchTries, Pause: stage.WatchPause, Interruptible: true},
 			{From: job.Running, Run: p.watcher.Watch, Slots: p.slots.Observers, OnRay: true, Tries: stage.WatchTries, Pause: stage.WatchPause, Interruptible: true},
 			{From: job.Finished, Run: p.deliverer.Collect, Slots: p.slots.Builds, Tries: tries, Pause: stage.MaxPause},

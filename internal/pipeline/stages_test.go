@@ -3,6 +3,8 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -84,5 +86,37 @@ func TestAFileNeedsADatasetForItsResults(t *testing.T) {
 		require.Equal(t, job.Failed, b.get(t, "ft-outside").State)
 		require.Contains(t, b.get(t, "ft-outside").Ending.Text, "add it to a dataset, then submit it again")
 		require.Contains(t, b.texts("ft-inside", "Accepted")[0], "Accepted file ")
+	})
+}
+
+func TestFilesThatAreStillBeingUploadedAreNamedToTheUserAndToTheTraining(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t)
+		b.platform.late = []job.NotRead{{Name: "train_part2.csv", Reason: "it was still being uploaded when the run began"}}
+		b.accept(t, run, nil)
+		b.runUntilOver(t)
+		require.Equal(t, b.platform.late, b.get(t, run).NotRead)
+		require.Len(t, b.texts(run, "Left out 1 file of the dataset: train_part2.csv (it was still being uploaded"), 1)
+		doc, err := os.ReadFile(filepath.Join(b.cfg.Volume.Run(run).Path(), "spec.json"))
+		require.NoError(t, err)
+		require.Contains(t, string(doc), `"not_read"`)
+		require.Contains(t, string(doc), "train_part2.csv")
+	})
+}
+
+// TestAJobOfManyDatasetsSaysItOnce, however many turns its staging takes, and is staged in the end.
+func TestAJobOfManyDatasetsSaysItOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t)
+		b.platform.turns = 3
+		b.platform.late = []job.NotRead{{Name: "train_part2.csv", Reason: "it was still being uploaded when the run began"}}
+		b.accept(t, run, map[string]any{"more_options": "data.datasets: search:plot"})
+		b.runUntilOver(t)
+		rec := b.get(t, run)
+		require.Equal(t, job.Done, rec.State)
+		require.Equal(t, "search:plot", rec.Settings.Datasets)
+		require.Zero(t, rec.Failures)
+		require.Equal(t, -1, b.platform.turns, "three turns and the last one")
+		require.Len(t, b.texts(run, "Left out"), 1)
 	})
 }

@@ -42,9 +42,9 @@ type failingPlatform struct {
 	*block
 }
 
-func (p failingPlatform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, error) {
+func (p failingPlatform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, []job.NotRead, error) {
 	if err := p.at(ctx, "stage"); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	return p.fakePlatform.Stage(ctx, rec, dir, say)
 }

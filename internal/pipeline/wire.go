@@ -97,8 +97,10 @@ func (p *parts) wireStages(cfg Config, a around) *progress.Follower {
 		Watched: cfg.watched,
 	}
 	p.stager = &staging.Stager{
+		Turns: &staging.Turns{}, OthersWait: p.slots.Downloads.OthersWait,
 		Platform: a.platform, Records: a.store, Extractors: cfg.Extractors, Volume: cfg.Volume, Registry: p.registry, Objects: p.objects,
 		Pages: p.pages, Statuses: p.statuses, Scripts: cfg.Scripts, Isolates: p.submitter.Isolates, NoteUsers: cfg.NoteUsers,
+		Repeats: &staging.Repeats{Platform: a.platform, Records: a.store, PerDay: cfg.FeedJobsPerDay},
 	}
 	p.deliverer = &deliver.Deliverer{
 		Platform: a.platform, Records: a.store, Extractors: cfg.Extractors, Volume: cfg.Volume, Registry: p.registry, Objects: p.objects,

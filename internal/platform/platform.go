@@ -22,9 +22,16 @@ type Platform interface {
 	// Origin returns the address of the Clowder that sent the request exactly as the operator has set it, empty where messages alone name it,
 	// and the host that the request names, always in the same spelling. Neither is checked. Runs have their names from them.
 	Origin(req job.Request) (configured, named string)
-	// Stage lays the files of the job's dataset into dir, which it makes, and returns them; say takes sentences for the user. The settings of
-	// rec are checked by now.
-	Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, error)
+	// Stage lays the files of the job's dataset into dir, which it makes, and returns them; say takes sentences for the user. The values of the
+	// form are checked by now. The second list has data of the dataset that are left out, each with the reason.
+	Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, []job.NotRead, error)
+	// StageMany is called after Stage where the settings name more datasets, with own, the files that Stage has laid. It lays their files into room
+	// and returns all files, each with its dataset. An error of the kind later says that other jobs take their turn: the next call goes on.
+	StageMany(ctx context.Context, rec job.Record, own []job.Input, room Room, say func(string)) ([]job.Input, []job.NotRead, error)
+	// Sender tells who sent the message of a job about a single file. Where that cannot be told apart, it was a person.
+	Sender(ctx context.Context, rec job.Record) (job.Sender, error)
+	// Label gives each staged file of a training the label that its metadata holds, if the settings of rec name such metadata.
+	Label(ctx context.Context, rec job.Record, inputs []job.Input, say func(string)) error
 	// News returns which of the announced files an automatic run is to read, with their ids: those that are still in the dataset, if the dataset
 	// asks for such runs. Settings and results are never among them. If there are none, reason says why, for the user. dir is a folder for
 	// files that News reads, which it makes.
@@ -44,6 +51,13 @@ type Platform interface {
 	Note(ctx context.Context, rec job.Record, content map[string]any, l LedgerFile) error
 	// Known returns what the user's platform shows of the job so far.
 	Known(ctx context.Context, rec job.Record) (Known, error)
+}
+
+// Room is where the files of a job go, and where a platform keeps what it has listed, which only the service can write to.
+type Room struct {
+	Inputs, Notes disk.Folder
+	// Wanted reports whether a job of another user waits for the place in which this one downloads.
+	Wanted func() bool
 }
 
 // LedgerFile is where a platform keeps its notes on what is delivered.

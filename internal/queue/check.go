@@ -43,6 +43,8 @@ func Check(ctx context.Context, cfg Config, exchange string) (string, error) {
 func (s *session) inspect(name string) (string, error) {
 	q, err := s.lookUp(name)
 	switch {
+	case err == nil && q.Messages > 0 && q.Consumers == 0 && !strings.HasPrefix(name, errorPrefix):
+		return fmt.Sprintf("queue %q has %d waiting messages and 0 consumers: nobody reads it until the service runs", name, q.Messages), nil
 	case err == nil:
 		return fmt.Sprintf("queue %q has %d waiting messages and %d consumers", name, q.Messages, q.Consumers), nil
 	case replyCode(err) == amqp.NotFound:
@@ -74,4 +76,34 @@ func (s *session) lookUp(name string) (q amqp.Queue, err error) {
 		return err
 	})
 	return q, err
+}
+
+// Unread connects once and returns those of the queues that hold messages and have no consumer, and those that do not exist, which loses the
+// messages to them. It changes nothing.
+func Unread(ctx context.Context, cfg Config, queues []string) ([]string, error) {
+	if len(queues) == 0 {
+		return nil, nil
+	}
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	s, err := cfg.dial(ctx)
+	if err != nil {
+		return nil, cfg.dialError(err, false)
+	}
+	defer s.end()
+	var unread []string
+	for _, name := range queues {
+		q, err := s.lookUp(name)
+		switch {
+		case replyCode(err) == amqp.NotFound:
+			unread = append(unread, name+" (which does not exist)")
+		case err != nil:
+			return nil, fmt.Errorf("look up the queue %q: %w", name, err)
+		case q.Consumers == 0 && q.Messages > 0:
+			unread = append(unread, name)
+		}
+	}
+	return unread, nil
 }

@@ -40,6 +40,8 @@ type Publisher struct {
 	requests     chan *request
 	stopped      chan struct{}
 	started      atomic.Bool
+	// unheard says that the newest announcement reached nobody.
+	unheard atomic.Bool
 }
 
 // request is a message to publish, and where its result is sent.

@@ -17,10 +17,11 @@ func (v Version) HasONNX() bool {
 	return slices.ContainsFunc(v.Files, func(f File) bool { return f.Path == ONNXFile })
 }
 
-// IsEstimator reports whether the version is a model of scikit-learn, which answers from its own files.
-func (v Version) IsEstimator() bool {
-	return slices.Contains([]string{"words", "linear", "trees", "perceptron"}, v.Base)
-}
+// basesWithoutNetwork are the bases of models that are fitted without a network.
+var basesWithoutNetwork = []string{"words", "linear", "trees", "perceptron"}
+
+// IsEstimator reports whether the version has one of these bases. It then answers from its own files.
+func (v Version) IsEstimator() bool { return slices.Contains(basesWithoutNetwork, v.Base) }
 
 // ONNX opens the file of a version. Its reader returns an error at the end if it is not the file that was registered. A version without one
 // is a permanent error that says why.
@@ -39,12 +40,9 @@ func (r *Registry) ONNX(v Version) (io.ReadCloser, error) {
 
 // whyNoONNX is the end of a sentence.
 func (v Version) whyNoONNX() string {
-	switch {
-	case v.IsEstimator():
+	if v.IsEstimator() {
 		return "it is a model of scikit-learn, which is stored as tensors and JSON; models export writes them"
-	case slices.Contains([]string{"text", "image", "table", "tokens"}, v.Kind):
-		return "it was trained before networks were delivered with one, or a note of the run " + v.Run + " says why it was left out; train again for one"
-	default:
-		return "networks for texts, words, images and tables have one; models export writes this model in its own form"
 	}
+	return "models of its kind have none, or it was trained before networks were delivered with one, or a note of the run " + v.Run +
+		" says why it was left out; models export writes this model in its own form"
 }

@@ -34,8 +34,12 @@ type Version struct {
 	Labels []string `json:"labels"`
 	// Test is the score on the test rows, or nil. SplitSHA256 identifies the split.
 	Metric      string `json:"metric"`
-	Test        *Score `json:"test,omitempty"`
-	SplitSHA256 string `json:"split_sha256,omitempty"`
+	MetricTitle string `json:"metric_title,omitempty"`
+	// MetricDirection is higher or lower: which values are better. MetricUnit is empty for plain numbers.
+	MetricDirection string `json:"metric_direction,omitempty"`
+	MetricUnit      string `json:"metric_unit,omitempty"`
+	Test            *Score `json:"test,omitempty"`
+	SplitSHA256     string `json:"split_sha256,omitempty"`
 	// Created is when the job was received, so that a repeated registration gives the same.
 	Created       time.Time `json:"created"`
 	WeightsSHA256 string    `json:"weights_sha256,omitempty"`
@@ -120,20 +124,20 @@ func decodeVersion(doc []byte, of Dataset, s slot) (Version, error) {
 			return Version{}, fmt.Errorf("the file %.60q cannot belong to a model", f.Path)
 		}
 	}
-	found, _ := datasetIn(s.folder)
+	place, _ := datasetIn(s.folder)
 	switch {
-	case found.mark == "":
+	case place.mark == "":
 		v.Clowder = ""
 	case of.Clowder != "":
 		v.Clowder = of.Clowder
-	case mark(v.Clowder) != found.mark: // the folder was renamed
+	case mark(v.Clowder) != place.mark: // the folder was renamed
 		v.Clowder = ""
 	}
-	v.Name, v.Version, v.folder, v.DatasetID = s.name, s.number, s.folder, found.ID
-	if found.ID == Local {
+	v.Name, v.Version, v.folder, v.DatasetID = s.name, s.number, s.folder, place.ID
+	if place.ID == Local {
 		v.DatasetID = ""
 	}
-	for _, s := range []*string{&v.DatasetName, &v.Task, &v.Kind, &v.Base, &v.Metric, &v.Best, &v.Why} {
+	for _, s := range []*string{&v.DatasetName, &v.Task, &v.Kind, &v.Base, &v.Metric, &v.MetricTitle, &v.MetricDirection, &v.MetricUnit, &v.Best, &v.Why} {
 		*s = text.Excerpt(*s, maxText)
 	}
 	return v, nil

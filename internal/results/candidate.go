@@ -9,30 +9,33 @@ import (
 // delivered.
 type Candidate struct {
 	// Name is what the option model calls it, Title names it in a table.
-	Name  string        `json:"name"`
-	Title string        `json:"title"`
-	Sort  CandidateSort `json:"sort"`
-	Base  string        `json:"base,omitempty"`
+	Name  string        `json:"name" minLength:"1" maxLength:"4096"`
+	Title string        `json:"title" minLength:"1" maxLength:"4096"`
+	Sort  CandidateSort `json:"sort" enum:"estimator,network,heuristic,combination"`
+	Base  string        `json:"base,omitempty" maxLength:"4096"`
 	// Parameters, Seconds and CPUSeconds are 0 for a candidate that was not trained.
-	Parameters int64   `json:"parameters,omitempty"`
-	Seconds    float64 `json:"seconds,omitempty"`
-	CPUSeconds float64 `json:"cpu_seconds,omitempty"`
+	Parameters int64   `json:"parameters,omitempty" minimum:"0"`
+	Seconds    float64 `json:"seconds,omitempty" minimum:"0" maximum:"1e300"`
+	CPUSeconds float64 `json:"cpu_seconds,omitempty" minimum:"0" maximum:"1e300"`
 	// Validation maps the name of a metric to its value. It is empty for a candidate that was not trained.
-	Validation map[string]float64 `json:"validation,omitempty"`
-	Test       Scores             `json:"test,omitempty"`
-	Chosen     bool               `json:"chosen"`
+	Validation Figures `json:"validation,omitempty" maxProperties:"1000"`
+	Test       Scores  `json:"test,omitempty" maxProperties:"1000"`
+	Chosen     bool    `json:"chosen"`
 	// Why says why it was chosen, not chosen or not trained.
-	Why string `json:"why"`
+	Why string `json:"why" maxLength:"4096"`
 }
 
 // CandidateSort says how a candidate is trained.
 type CandidateSort string
 
-// An estimator is fitted in the driver. A network is trained by workers. A heuristic is a formula of the neighbours of two nodes.
+// An estimator is fitted in the driver. A network is trained by workers. A heuristic is a formula that learns nothing, and a combination
+// answers with a network and something else together.
 const (
 	SortEstimator CandidateSort = "estimator"
 	SortNetwork   CandidateSort = "network"
 	SortHeuristic CandidateSort = "heuristic"
+	// SortCombination needs the network, too.
+	SortCombination CandidateSort = "combination"
 )
 
 // Trained reports whether the candidate was trained, so that it has scores.
@@ -46,20 +49,14 @@ func (r *Result) Delivered() *Candidate {
 	return nil
 }
 
-// fusion is the name of the candidate that puts the score of the network and those of the heuristics together.
-const fusion = "fusion"
-
 // IsEstimator reports whether the delivered model was fitted in the driver alone. Such a model has no epochs and no learning rate.
 func (r *Result) IsEstimator() bool {
 	c := r.Delivered()
-	return c != nil && c.Sort != SortNetwork && c.Name != fusion
+	return c != nil && c.Sort != SortNetwork && c.Sort != SortCombination
 }
 
-// HasCurves reports whether the result tells how a network learnt: the delivered one, or of a graph the one beside the simple models.
-func (r *Result) HasCurves() bool {
-	network := func(c Candidate) bool { return c.Sort == SortNetwork && c.Trained() }
-	return !r.IsEstimator() || r.Graph != nil && slices.ContainsFunc(r.Candidates, network)
-}
+// HasCurves reports whether the result tells how a network learnt: the delivered one, or one that the delivered model was compared with.
+func (r *Result) HasCurves() bool { return !r.IsEstimator() || r.Training.NetworkApart }
 
 // checkCandidates refuses candidates that contradict each other.
 func (r *Result) checkCandidates() error {
@@ -73,11 +70,6 @@ func (r *Result) checkCandidates() error {
 		}
 		if c.Chosen && !c.Trained() {
 			return errors.New("the delivered candidate has no validation scores")
-		}
-		for _, value := range c.Validation {
-			if err := notFinite(value); err != nil {
-				return err
-			}
 		}
 	}
 	if chosen != 1 && len(r.Candidates) > 0 {

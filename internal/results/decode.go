@@ -9,18 +9,20 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ncsa/clowder-ray/internal/results/section"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 const (
-	maxOutputs = 10_000
-	maxPath    = 1024
+	maxPath = 1024
 	// maxOutputBytes bounds what a run may hand over in all. A sparse file takes no room, but the time to read it.
 	maxOutputBytes = 64 << 30
 	// OutDir is the folder of all files that the trainer hands over.
 	OutDir = "out/"
 	// ModelDir is the folder of the model.
 	ModelDir = "out/model/"
+	// AnswersDir is the folder of the answers of a prediction that are files of their own.
+	AnswersDir = "out/answers/"
 	// BaselineDir is the folder of the baseline model.
 	BaselineDir = "out/baseline/"
 	boardDir    = "out/tensorboard/"
@@ -40,9 +42,14 @@ func DecodeResult(doc []byte) (*Result, error) {
 	if err := json.Unmarshal(doc, &r); err != nil {
 		return nil, fmt.Errorf("decode: %w", err)
 	}
-	if r.Schema != schemaVersion {
+	switch r.Schema {
+	case schemaVersion:
+	case earlierSchema:
+		r.fromEarlier()
+	default:
 		return nil, fmt.Errorf("schema %d is not known", r.Schema)
 	}
+	r.Sections = section.Limited(r.Sections)
 	if err := r.check(); err != nil {
 		// One line, since users read it.
 		return nil, errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))
@@ -53,18 +60,16 @@ func DecodeResult(doc []byte) (*Result, error) {
 // check checks the sizes first: they bound what the schema is held against, and how many violations it can find. The schema says
 // what each value may be, and what is left are the conditions that tie one value to another.
 func (r *Result) check() error {
-	if err := r.checkSizes(); err != nil {
+	if err := checkSizes(resultSchema, r); err != nil {
 		return err
 	}
 	if err := r.checkParts(); err != nil {
 		return err
 	}
-	if err := r.checkScript(); err != nil {
-		return err
-	}
 	slim := *r
-	slim.Confusion = nil // millions of numbers, which checkConfusion looks at
-	slim.Script = r.Script.slim()
+	slim.Schema = schemaVersion // an earlier result was completed
+	slim.Confusion = nil        // millions of numbers, which checkSizes has looked at
+	slim.Script = r.Script.withoutPoints()
 	slim.Settings = make([]Setting, len(r.Settings))
 	for i, s := range r.Settings {
 		slim.Settings[i] = Setting{Name: s.Name, Source: s.Source} // a value may be anything
@@ -72,7 +77,7 @@ func (r *Result) check() error {
 	if err := validate(resultSchema, slim); err != nil {
 		return err
 	}
-	return errors.Join(r.checkScores(), r.checkCharts(), r.checkImages(), r.checkRequiredOutputs(), checkOutputs(r.Outputs))
+	return errors.Join(r.checkScores(), r.checkCharts(), section.Check(r.Sections), r.checkImages(), r.checkRequiredOutputs(), checkOutputs(r.Outputs))
 }
 
 const (
@@ -104,8 +109,11 @@ func checkShape(doc []byte) error {
 	return nil
 }
 
-// checkParts checks that a result has what a result of its kind is made for.
+// checkParts checks that a result has what a result of its kind is made for, and not what another kind has.
 func (r *Result) checkParts() error {
+	if r.Kind != ResultScript && (r.Partial || r.Script != nil) {
+		return errors.New("only a script has the parts of a script")
+	}
 	switch r.Kind {
 	case ResultTraining:
 		switch {
@@ -150,11 +158,8 @@ func (r *Result) checkRequiredOutputs() error {
 	return nil
 }
 
-// checkOutputs checks the list of files: each path is local, below out/ and written in one way only, and each sha256 is one.
+// checkOutputs checks the list of files: each path is local, below out/ and written in one way only.
 func checkOutputs(outputs []Output) error {
-	if len(outputs) > maxOutputs {
-		return fmt.Errorf("%d artifacts are too many", len(outputs))
-	}
 	seen := make(map[string]bool, len(outputs))
 	var total int64
 	for _, o := range outputs {
@@ -165,9 +170,6 @@ func checkOutputs(outputs []Output) error {
 			return fmt.Errorf("artifact %q is named twice", o.Path)
 		}
 		seen[strings.ToLower(o.Path)] = true
-		if o.Size < 0 || !IsSHA256(o.SHA256) {
-			return fmt.Errorf("artifact %q has no proper size or sha256", o.Path)
-		}
 		if total += min(o.Size, maxOutputBytes+1); total > maxOutputBytes {
 			return fmt.Errorf("the artifacts have more than %s", text.Bytes(maxOutputBytes))
 		}

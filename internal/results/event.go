@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/results/section"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
@@ -35,6 +36,7 @@ const (
 	KindScalar     Kind = "scalar"
 	KindSnapshot   Kind = "snapshot"
 	KindFinding    Kind = "finding"
+	KindMetrics    Kind = "metrics"
 )
 
 // The splits of the data that an evaluation may be over.
@@ -76,6 +78,8 @@ type Event struct {
 	Metrics map[string]float64 `json:"metrics,omitempty"`
 	Metric  string             `json:"metric,omitempty"`
 	Value   float64            `json:"value,omitempty"`
+	// Described says what the metrics of the evaluations are.
+	Described MetricList `json:"metric_info,omitempty"`
 
 	// Trial is the number of a trial of Trials, State what became of it, Settings its settings in words; Best… are of the best so far.
 	Trial        int      `json:"trial,omitempty"`
@@ -131,9 +135,9 @@ func DecodeEvent(line []byte) (Event, error) {
 		e.Kind == KindProgress && e.Epoch != math.Trunc(e.Epoch),
 		e.Fraction < 0, e.Fraction > 1, e.ETASeconds != nil && *e.ETASeconds < 0:
 		return Event{}, fmt.Errorf("%w: a number is out of its range", errEvent)
-	case e.Loss != nil && notFinite(*e.Loss) != nil, e.LearningRate != nil && notFinite(*e.LearningRate) != nil,
-		e.BestValue != nil && notFinite(*e.BestValue) != nil, notFinite(e.Value) != nil,
-		notFinite(slices.Collect(maps.Values(e.Metrics))...) != nil:
+	case e.Loss != nil && section.CheckNumbers(*e.Loss) != nil, e.LearningRate != nil && section.CheckNumbers(*e.LearningRate) != nil,
+		e.BestValue != nil && section.CheckNumbers(*e.BestValue) != nil, section.CheckNumbers(e.Value) != nil,
+		section.CheckNumbers(slices.Collect(maps.Values(e.Metrics))...) != nil:
 		return Event{}, fmt.Errorf("%w: a number is too large to be drawn", errEvent)
 	case e.Kind == KindEval && len(e.Metrics) == 0:
 		return Event{}, fmt.Errorf("%w: an evaluation without a metric", errEvent)
@@ -166,6 +170,12 @@ func (e *Event) bound() {
 	}
 	if len(e.Choice) > maxEventText {
 		e.Choice, _ = json.Marshal(text.Shorten(e.ChoiceText(), maxEventText)) // a text can always be encoded
+	}
+	e.Described = e.Described[:min(len(e.Described), maxMetrics)]
+	for i := range e.Described {
+		for _, words := range []*string{&e.Described[i].Name, &e.Described[i].Title, &e.Described[i].Unit, (*string)(&e.Described[i].Direction)} {
+			*words = strings.Clone(text.Shorten(*words, maxEventName))
+		}
 	}
 	names := slices.Sorted(maps.Keys(e.Metrics))
 	for i, name := range names {

@@ -2,12 +2,6 @@ package results
 
 // The limits that the tests go to.
 const (
-	MaxAnswers       = maxAnswers
-	MaxList          = maxList
-	MaxShown         = maxShown
-	MaxName          = maxName
-	MaxCount         = maxCount
-	MaxImage         = maxImage
 	EarliestYear     = earliestYear
 	MaxEventText     = maxEventText
 	MaxEventMetrics  = maxEventMetrics
@@ -19,6 +13,5 @@ const (
 
 // What the tests outside of the package look at.
 var (
-	CheckSafetensors = checkSafetensors
-	ErrEvent         = errEvent
+	ErrEvent = errEvent
 )

@@ -2,7 +2,6 @@ package results
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,14 +14,14 @@ const failureVersion = 1
 
 // Failure is error.json: why a run ended without a result.
 type Failure struct {
-	Schema  int    `json:"schema"`
-	Run     string `json:"run"`
-	Attempt int    `json:"attempt"`
-	Code    string `json:"code"`
+	Schema  int    `json:"schema" enum:"1"`
+	Run     string `json:"run" minLength:"1"`
+	Attempt int    `json:"attempt" minimum:"1"`
+	Code    string `json:"code" pattern:"^[a-z_]+$"`
 	// What is wrong, why that is so, and what to do: one sentence each.
-	What string `json:"what"`
+	What string `json:"what" minLength:"1"`
 	Why  string `json:"why,omitempty"`
-	Do   string `json:"do"`
+	Do   string `json:"do" minLength:"1"`
 	// User says that the same input fails again and a person must change something.
 	User bool `json:"user"`
 }
@@ -48,11 +47,8 @@ func DecodeFailure(doc []byte) (*Failure, error) {
 	if err := json.Unmarshal(doc, &f); err != nil {
 		return nil, fmt.Errorf("decode: %w", err)
 	}
-	switch {
-	case f.Schema != failureVersion:
+	if f.Schema != failureVersion {
 		return nil, fmt.Errorf("schema %d is not known", f.Schema)
-	case f.Code == "":
-		return nil, errors.New("the code is missing")
 	}
 	if err := validate(failureSchema, f); err != nil {
 		return nil, err

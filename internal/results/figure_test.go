@@ -28,8 +28,8 @@ func TestFiguresOfOneMetricHaveTheSameDigits(t *testing.T) {
 		{"rmse", 4.5e12, "4.5e+12"},
 		{"loss", 0.6931, "0.693"},
 	} {
-		require.Equal(t, tc.want, results.Figure(tc.metric, tc.value), "%s %g", tc.metric, tc.value)
+		require.Equal(t, tc.want, results.Named(tc.metric).Figure(tc.value), "%s %g", tc.metric, tc.value)
 	}
-	require.Equal(t, "0.100–0.200", results.Interval("accuracy", 0.1, 0.2))
-	require.Equal(t, "-0.159 to 0.000", results.Interval("r2", -0.159, -0.0001), "a dash would read as one more minus")
+	require.Equal(t, "0.100–0.200", results.Named("accuracy").Interval(0.1, 0.2))
+	require.Equal(t, "-0.159 to 0.000", results.Named("r2").Interval(-0.159, -0.0001), "a dash would read as one more minus")
 }

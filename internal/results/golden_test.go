@@ -27,6 +27,33 @@ func TestGoldenFilesAreUnderstood(t *testing.T) {
 	requireSameJSON(t, resultstest.Golden(t, "metrics.json"), metrics)
 }
 
+// TestResultsOfSchema2AreUnderstood: runs of earlier versions are shown and compared as those of this one.
+func TestResultsOfSchema2AreUnderstood(t *testing.T) {
+	t.Parallel()
+	for _, name := range resultstest.GoldenResults {
+		earlier, err := results.DecodeResult(resultstest.Golden(t, "earlier/"+name))
+		require.NoError(t, err, name)
+		now, err := results.DecodeResult(resultstest.Golden(t, name))
+		require.NoError(t, err, name)
+		require.Equal(t, 2, earlier.Schema)
+		require.Equal(t, now.Unit(), earlier.Unit(), name)
+		require.Equal(t, now.Data.Enough, earlier.Data.Enough, name)
+		require.Equal(t, now.Data.LabelWords, earlier.Data.LabelWords, name)
+		require.Equal(t, now.Model.GainsByBase, earlier.Model.GainsByBase, name)
+		require.Equal(t, now.HasCurves(), earlier.HasCurves(), name)
+		first, _, _ := now.FirstScore(now.Metrics.Test)
+		same, _, _ := earlier.FirstScore(earlier.Metrics.Test)
+		require.Equal(t, first, same, name)
+		for metric := range now.Metrics.Test {
+			a, b := now.Named(metric), earlier.Named(metric)
+			require.Equal(t, []any{a.Words(), a.Direction, a.Unit, a.Judges}, []any{b.Words(), b.Direction, b.Unit, b.Judges}, metric)
+		}
+		for i, b := range now.Metrics.Baselines {
+			require.Equal(t, b.Role, earlier.Metrics.Baselines[i].Role, name)
+		}
+	}
+}
+
 func TestGoldenEventsAreUnderstood(t *testing.T) {
 	t.Parallel()
 	lines := bytes.Split(bytes.TrimSpace(resultstest.Golden(t, results.EventsFile)), []byte("\n"))
@@ -50,7 +77,7 @@ func TestGoldenEventsAreUnderstood(t *testing.T) {
 			require.Equal(t, value, got[key], "%s of %s", key, line)
 		}
 	}
-	for _, kind := range []results.Kind{results.KindPhase, results.KindDecision, results.KindProgress, results.KindEval, results.KindBest, results.KindWarning, results.KindCheckpoint, results.KindResume, results.KindResource, results.KindDone, results.KindTrial, results.KindStarted, results.KindScalar, results.KindSnapshot, results.KindFinding} {
+	for _, kind := range []results.Kind{results.KindPhase, results.KindDecision, results.KindProgress, results.KindEval, results.KindBest, results.KindWarning, results.KindCheckpoint, results.KindResume, results.KindResource, results.KindDone, results.KindTrial, results.KindStarted, results.KindScalar, results.KindSnapshot, results.KindFinding, results.KindMetrics} {
 		require.True(t, kinds[kind], kind)
 	}
 }

@@ -23,6 +23,8 @@ func TestFilesOfATrainingAreOfHarmlessKinds(t *testing.T) {
 		"a template":                         {"out/model/chat_template.jinja", "{{ x }}", ""},
 		"a table of Parquet":                 {"out/nodes.parquet", "PAR1rows", ""},
 		"a Parquet table that is none":       {"out/nodes.parquet", "rows", "no Parquet table"},
+		"a TIFF picture":                     {"out/answers/a.tif", "II*\x00\x08", ""},
+		"a TIFF picture that is none":        {"out/answers/a.tif", "rows", "no TIFF picture"},
 		"events of TensorBoard":              {"out/tensorboard/events.out.tfevents.1.host", "\x18\x00", ""},
 		"events in another place":            {"out/events.out.tfevents.1.host", "\x18\x00", other},
 		"another file beside the events":     {"out/tensorboard/plugin.js", "x", other},

@@ -7,94 +7,69 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/results"
-	"github.com/ncsa/clowder-ray/internal/results/graph"
 	"github.com/ncsa/clowder-ray/internal/results/resultstest"
+)
+
+// The limits of the contract that the tests go to: of lists, of lists that are shown, and of names.
+const (
+	maxList  = 1_000
+	maxShown = 100
+	maxName  = 4096
 )
 
 // TestListsWithoutAnEndAreRefused: a broken trainer must not fill the memory or a report.
 func TestListsWithoutAnEndAreRefused(t *testing.T) {
 	t.Parallel()
-	const many = results.MaxList + 1
-	parts := make([]results.EntityPart, many)
+	const many = maxList + 1
 	for name, tc := range map[string]struct {
 		change func(r *results.Result)
 		text   string
 	}{
-		"checks":   {func(r *results.Result) { r.Checks = make([]results.Check, many) }, "1001 checks are too many"},
-		"warnings": {func(r *results.Result) { r.Warnings = make([]results.Warning, many) }, "1001 warnings are too many"},
-		"labels":   {func(r *results.Result) { r.Model.Labels = make([]string, 10_001) }, "10001 labels are too many"},
-		"columns":  {func(r *results.Result) { r.Data.InputColumns = make([]string, 10_001) }, "10001 columns are too many"},
-		"reasons":  {func(r *results.Result) { r.Data.Dropped = make([]results.Dropped, many) }, "1001 reasons are too many"},
-		"workers":  {func(r *results.Result) { r.Training.PerWorker = make([]results.Worker, 10_001) }, "10001 workers are too many"},
-		"samples":  {func(r *results.Result) { r.Data.Samples = make([]results.Example, results.MaxShown+1) }, "101 samples are too many"},
-		"unsure":   {func(r *results.Result) { r.Unsure = make([]results.Example, results.MaxShown+1) }, "101 unsure are too many"},
-		"examples": {func(r *results.Result) { r.Examples = make([]results.WholeExample, results.MaxShown+1) }, "101 examples are too many"},
+		"checks":   {func(r *results.Result) { r.Checks = make([]results.Check, many) }, "checks: 1,001 are too many"},
+		"warnings": {func(r *results.Result) { r.Warnings = make([]results.Warning, many) }, "warnings: 1,001 are too many"},
+		"labels":   {func(r *results.Result) { r.Model.Labels = make([]string, 10_001) }, "model.labels: 10,001 are too many"},
+		"columns":  {func(r *results.Result) { r.Data.InputColumns = make([]string, 10_001) }, "data.input_columns: 10,001 are too many"},
+		"unread":   {func(r *results.Result) { r.Data.NotRead = make([]job.NotRead, many) }, "data.not_read: 1,001 are too many"},
+		"reasons":  {func(r *results.Result) { r.Data.Dropped = make([]results.Dropped, many) }, "data.dropped: 1,001 are too many"},
+		"workers":  {func(r *results.Result) { r.Training.PerWorker = make([]results.Worker, 10_001) }, "training.per_worker: 10,001 are too many"},
+		"samples":  {func(r *results.Result) { r.Data.Samples = make([]results.Example, maxShown+1) }, "data.samples: 101 are too many"},
+		"unsure":   {func(r *results.Result) { r.Unsure = make([]results.Example, maxShown+1) }, "unsure: 101 are too many"},
+		"examples": {func(r *results.Result) { r.Examples = make([]results.WholeExample, maxShown+1) }, "examples: 101 are too many"},
 		"an example of many columns": {func(r *results.Result) {
 			r.Examples = []results.WholeExample{{Input: numbered(10_001, "")}}
-		}, "10001 examples.input are too many"},
-		"baselines":  {func(r *results.Result) { r.Metrics.Baselines = make([]results.Baseline, results.MaxShown+1) }, "101 baselines are too many"},
-		"candidates": {func(r *results.Result) { r.Candidates = make([]results.Candidate, results.MaxShown+1) }, "101 candidates are too many"},
-		"metrics":    {func(r *results.Result) { r.Metrics.Train = numbered(many, results.Score{N: 1}) }, "1001 metrics are too many"},
+		}, "examples.0.input: 10,001 are too many"},
+		"baselines":  {func(r *results.Result) { r.Metrics.Baselines = make([]results.Baseline, maxShown+1) }, "metrics.baselines: 101 are too many"},
+		"candidates": {func(r *results.Result) { r.Candidates = make([]results.Candidate, maxShown+1) }, "candidates: 101 are too many"},
+		"metrics":    {func(r *results.Result) { r.Metrics.Train = numbered(many, results.Score{N: 1}) }, "metrics.train: 1,001 are too many"},
 		"metrics of a candidate": {func(r *results.Result) {
 			r.Candidates = []results.Candidate{{Test: numbered(many, results.Score{})}}
-		}, "1001 metrics are too many"},
-		"bins":       {func(r *results.Result) { r.Calibration.Bins = make([]results.CalibrationBin, many) }, "1001 bins are too many"},
-		"thresholds": {func(r *results.Result) { r.Binary.Thresholds = make([]results.Threshold, many) }, "1001 thresholds are too many"},
+		}, "candidates.0.test: 1,001 are too many"},
+		"bins":       {func(r *results.Result) { r.Calibration.Bins = make([]results.CalibrationBin, many) }, "calibration.bins: 1,001 are too many"},
+		"thresholds": {func(r *results.Result) { r.Binary.Thresholds = make([]results.Threshold, many) }, "binary.thresholds: 1,001 are too many"},
 		"counts of a histogram": {func(r *results.Result) {
-			r.Data.Lengths = &results.Histogram{Counts: make([]int, many), Edges: make([]float64, many+1)}
-		}, "a histogram has too many counts"},
+			r.Data.Lengths = &results.Histogram{Counts: make([]int, many), Edges: make([]float64, many)}
+		}, "data.lengths.counts: 1,001 are too many"},
 		"points of a regression": {func(r *results.Result) {
 			r.Regression = &results.Regression{Points: make([][]float64, 10_001)}
-		}, "10001 points are too many"},
-		"types of entities": {func(r *results.Result) { r.Entities = &results.Entities{Types: make([]results.EntityType, 10_001)} }, "types of entities are too many"},
-		"confused types": {func(r *results.Result) {
-			r.Entities = &results.Entities{Confusion: make([]results.EntityConfusion, many)}
-		}, "confused types are too many"},
-		"sentences": {func(r *results.Result) { r.Entities = &results.Entities{Examples: make([]results.EntityExample, many)} }, "sentences are too many"},
-		"parts of a sentence": {func(r *results.Result) {
-			r.Entities = &results.Entities{Examples: []results.EntityExample{{Parts: parts}}}
-		}, "parts of a sentence are too many"},
-		"scores of label sets": {func(r *results.Result) { r.LabelSets = &results.LabelSets{Labels: make([]results.LabelScores, 10_001)} }, "10001 labels are too many"},
-		"layers":               {func(r *results.Result) { r.Model.Graph = &graph.Network{Fanout: make([]int64, 101)} }, "101 layers are too many"},
-		"pairs":                {func(r *results.Result) { r.Graph = &graph.Description{Likely: make([]graph.Pair, 101)} }, "101 pairs are too many"},
+		}, "regression.points: 10,001 are too many"},
 		"options of a trial": {func(r *results.Result) {
-			r.Search = &results.Search{Trials: []results.Trial{{Settings: numbered[any](results.MaxShown+1, 1)}}}
-		}, "101 options are too many"},
+			r.Search = &results.Search{Trials: []results.Trial{{Settings: numbered[any](maxShown+1, 1)}}}
+		}, "search.trials.0.settings: 101 are too many"},
 		"curves of trials": {func(r *results.Result) {
-			r.Search = &results.Search{Curves: make([]results.TrialCurve, results.MaxShown+1)}
-		}, "101 curves are too many"},
+			r.Search = &results.Search{Curves: make([]results.TrialCurve, maxShown+1)}
+		}, "search.curves: 101 are too many"},
 		"points of a trial": {func(r *results.Result) {
 			r.Search = &results.Search{Curves: []results.TrialCurve{{Points: make([][]float64, many)}}}
-		}, "1001 points are too many"},
+		}, "search.curves.0.points: 1,001 are too many"},
 		"options that repeat a search": {func(r *results.Result) {
 			r.Search = &results.Search{Repeat: numbered[any](many, 1)}
-		}, "1001 options are too many"},
+		}, "search.repeat: 1,001 are too many"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			requireRefused(t, results.ResultFile, tc.change, tc.text)
-		})
-	}
-}
-
-func TestAnswersOfALanguageModelAreBounded(t *testing.T) {
-	t.Parallel()
-	long := strings.Repeat("x", 33<<10)
-	for name, tc := range map[string]struct {
-		change func(l *results.Language)
-		text   string
-	}{
-		"answers":                      {func(l *results.Language) { l.Samples = make([]results.Answered, results.MaxShown+1) }, "101 answers are too many"},
-		"parts of an example":          {func(l *results.Language) { l.Example = make([]results.LearntPart, results.MaxList+1) }, "1001 parts of an example are too many"},
-		"ways":                         {func(l *results.Language) { l.Ways = numbered(results.MaxList+1, 1) }, "1001 ways are too many"},
-		"a long example":               {func(l *results.Language) { l.Example[0].Text = long + long }, "bytes of an example are too many"},
-		"a long prompt and answer":     {func(l *results.Language) { l.Samples[0].Prompt, l.Samples[0].After = long, long }, "bytes of an answer are too many"},
-		"a long answer before and now": {func(l *results.Language) { l.Samples[0].Before, l.Samples[0].Wanted = &long, long }, "bytes of an answer are too many"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			requireRefused(t, "result-language.json", func(r *results.Result) { tc.change(r.Language) }, tc.text)
 		})
 	}
 }
@@ -108,10 +83,10 @@ func TestASearchMustFitTogether(t *testing.T) {
 		"no trials":                      {func(s *results.Search) { s.Trials = []results.Trial{} }, "search.trials: minItems"},
 		"a best trial that is not there": {func(s *results.Search) { s.Best = new(77) }, "a trial that it does not have"},
 		"a number twice":                 {func(s *results.Search) { s.Trials[1].Number = s.Trials[0].Number }, "not in their order"},
-		"a loss beyond all numbers":      {func(s *results.Search) { s.Trials[0].Loss = new(1e305) }, "a figure of a trial"},
-		"a value beyond all numbers":     {func(s *results.Search) { s.Trials[0].Value = new(-1e305) }, "a figure of a trial"},
-		"a point beyond all numbers":     {func(s *results.Search) { s.Curves[0].Points[0][2] = 1e305 }, "a point of the losses"},
-		"a difference beyond all":        {func(s *results.Search) { s.Comparison = &results.Comparison{Difference: 1e305} }, "a comparison of trials"},
+		"a loss beyond all numbers":      {func(s *results.Search) { s.Trials[0].Loss = new(1e305) }, "search.trials.0.loss: maximum"},
+		"a value beyond all numbers":     {func(s *results.Search) { s.Trials[0].Value = new(-1e305) }, "search.trials.0.value: minimum"},
+		"a point beyond all numbers":     {func(s *results.Search) { s.Curves[0].Points[0][2] = 1e305 }, "search.curves.0.points.0.2: the number is impossible"},
+		"a difference beyond all":        {func(s *results.Search) { s.Comparison = &results.Comparison{Difference: 1e305} }, "search.comparison.difference: maximum"},
 		"an error beyond all":            {func(s *results.Search) { s.TestComparison = &results.Comparison{Error: new(1e305)} }, "search.test_comparison.error: maximum"},
 		"an interval upside down": {func(s *results.Search) {
 			s.BestTest = results.Scores{"rmse": {Value: 1, Low: new(2.0), High: new(1.0)}}

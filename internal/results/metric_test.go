@@ -25,35 +25,33 @@ func TestAMetricHasOneNameEverywhere(t *testing.T) {
 		"spearman":                  {"rank correlation", "Rank correlation"},
 		"top_5_accuracy":            {"top 5 accuracy", "Top 5 accuracy"},
 		"a\nhostile\u202e_metric":   {"a hostile metric", "A hostile metric"},
-		strings.Repeat("long_", 40): {"long long long long long long long long…", "Long long long long long long long long…"},
+		strings.Repeat("long_", 40): {strings.Repeat("long ", 12)[:59] + "…", "L" + strings.Repeat("long ", 12)[1:59] + "…"},
 	} {
-		require.Equal(t, want, [2]string{results.MetricName(metric), results.Title(metric)}, metric)
+		require.Equal(t, want, [2]string{results.Named(metric).Words(), results.Named(metric).Head()}, metric)
 	}
 }
 
 func TestErrorsAreBetterWhereTheyAreLower(t *testing.T) {
 	t.Parallel()
 	for metric, lower := range map[string]bool{"loss": true, "rmse": true, "mae": true, "accuracy": false, "r2": false, "mcc": false, "unknown": false} {
-		require.Equal(t, lower, results.LowerIsBetter(metric), metric)
-		require.Equal(t, lower, results.IsBetter(metric, 1, 2), metric)
-		require.Equal(t, !lower, results.IsBetter(metric, 2, 1), metric)
-		require.False(t, results.IsBetter(metric, 1, 1), "%s: the same is no better", metric)
+		require.Equal(t, lower, results.Named(metric).LowerIsBetter(), metric)
+		require.Equal(t, lower, results.Named(metric).IsBetter(1, 2), metric)
+		require.Equal(t, !lower, results.Named(metric).IsBetter(2, 1), metric)
+		require.False(t, results.Named(metric).IsBetter(1, 1), "%s: the same is no better", metric)
 	}
 }
 
 func TestTheFirstScoreIsTheOneAPersonAsksFor(t *testing.T) {
 	t.Parallel()
 	scores := results.Scores{"f1_macro": {Value: 0.8, N: 5}, "accuracy": {Value: 0.9, N: 5}, "mae": {Value: 3, N: 5}}
-	metric, s, ok := results.FirstScore(scores, "text-classification")
+	r := results.Result{Described: results.MetricList{{Name: "rmse"}, {Name: "accuracy"}, {Name: "mae"}, {Name: "f1_macro"}}}
+	metric, s, ok := r.FirstScore(scores)
 	require.True(t, ok)
 	require.Equal(t, "accuracy", metric)
 	require.InDelta(t, 0.9, s.Value, 0)
-	metric, _, ok = results.FirstScore(scores, "tabular-regression")
-	require.True(t, ok)
-	require.Equal(t, "mae", metric, "there is no RMSE")
-	_, _, ok = results.FirstScore(results.Scores{"accuracy": {Value: 1}}, "text-classification")
+	_, _, ok = r.FirstScore(results.Scores{"accuracy": {Value: 1}})
 	require.False(t, ok, "a score over no rows says nothing")
-	_, _, ok = results.FirstScore(nil, "text-classification")
+	_, _, ok = r.FirstScore(nil)
 	require.False(t, ok)
 }
 

@@ -93,7 +93,7 @@ func TestTheListOfOutputsIsHeldAgainstItself(t *testing.T) {
 		"the same name in other folders": {[]results.Output{file("out/a", 1), file("out/b/a", 1)}, ""},
 		"an empty file":                  {[]results.Output{file("out/a", 0)}, ""},
 		"as many as are read":            {several(10_000), ""},
-		"one more":                       {several(10_001), "10001 artifacts are too many"},
+		"one more":                       {several(10_001), "artifacts: 10,001 are too many"},
 		"as large as is read":            {[]results.Output{file("out/a", 32<<30), file("out/b", 32<<30)}, ""},
 		"one byte more": {
 			[]results.Output{file("out/a", 32<<30), file("out/b", 32<<30), file("out/c", 1)},

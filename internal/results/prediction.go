@@ -3,53 +3,49 @@ package results
 import (
 	"fmt"
 
-	"github.com/ncsa/clowder-ray/internal/results/graph"
+	"github.com/ncsa/clowder-ray/internal/results/section"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // Prediction is what a batch prediction says of itself.
 type Prediction struct {
 	Model PredictionModel `json:"model,omitzero"`
+	// UnitName is what was predicted, empty for a row.
+	UnitName string `json:"unit,omitempty" minLength:"1" maxLength:"20"`
 	// Rows were predicted and Skipped could not be read.
-	Rows         int      `json:"rows"`
-	Skipped      int      `json:"skipped,omitempty"`
-	Files        []string `json:"files"`
-	InputColumns []string `json:"input_columns"`
+	Rows         int      `json:"rows" minimum:"0" maximum:"1000000000000"`
+	Skipped      int      `json:"skipped,omitempty" minimum:"0" maximum:"1000000000000"`
+	Files        []string `json:"files" maxItems:"1000000"`
+	InputColumns []string `json:"input_columns" maxItems:"10000"`
 	// Counts is how often each label was the answer (classification), Values the spread of the answers (regression).
-	Counts map[string]int `json:"counts,omitempty"`
-	Values *Histogram     `json:"values,omitempty"`
+	Counts Counts     `json:"counts,omitempty" maxProperties:"10000"`
+	Values *Histogram `json:"values,omitempty"`
 	// Unsure is the number of answers below MinConfidence.
-	Unsure        int     `json:"unsure,omitempty"`
-	MinConfidence float64 `json:"min_confidence,omitempty"`
+	Unsure        int     `json:"unsure,omitempty" minimum:"0"`
+	MinConfidence float64 `json:"min_confidence,omitempty" minimum:"-1e-6" maximum:"1.000001"`
 	// LabelColumn, Scores and TrainedScores (on the model's own test rows) are set where the data has labels.
-	LabelColumn   string    `json:"label_column,omitempty"`
-	Scores        Scores    `json:"scores,omitempty"`
-	TrainedScores Scores    `json:"trained_scores,omitempty"`
-	Samples       []Example `json:"samples,omitempty"`
+	LabelColumn   string   `json:"label_column,omitempty"`
+	Scores        Scores   `json:"scores,omitempty" maxProperties:"1000"`
+	TrainedScores Scores   `json:"trained_scores,omitempty" maxProperties:"1000"`
+	Samples       Answered `json:"samples,omitempty" maxItems:"100"`
 	// PerFile is the answer for each file where files are the examples.
-	PerFile []FileAnswer `json:"per_file,omitempty"`
-	// Graph is nil but for a model of nodes and edges.
-	Graph *graph.Prediction `json:"graph,omitempty"`
+	PerFile []FileAnswer `json:"per_file,omitempty" maxItems:"10000"`
+	// Facts are what else is to be said of the question.
+	Facts []section.Fact `json:"facts,omitempty" maxItems:"60"`
 }
 
 // Unit is what was predicted: a row, or a pair or a node of a graph.
-func (p *Prediction) Unit() string {
-	switch {
-	case p.Graph == nil:
-		return "row"
-	case p.Graph.Asked == graph.AskedPairs:
-		return "pair"
-	default:
-		return "node"
-	}
-}
+func (p *Prediction) Unit() string { return text.Shorten(Plain(p.UnitName, "row"), maxUnit) }
 
 // PredictionModel is the model that predicted. Name and Version are empty for one that no registry knows.
 type PredictionModel struct {
-	Run     string   `json:"run,omitempty"`
-	Name    string   `json:"name,omitempty"`
-	Version int      `json:"version,omitempty"`
-	Base    string   `json:"base,omitempty"`
-	Labels  []string `json:"labels,omitempty"`
+	_ struct{} `additionalProperties:"true"`
+
+	Run     string   `json:"run,omitempty" maxLength:"4096"`
+	Name    string   `json:"name,omitempty" maxLength:"4096"`
+	Version int      `json:"version,omitempty" minimum:"0"`
+	Base    string   `json:"base,omitempty" maxLength:"4096"`
+	Labels  []string `json:"labels,omitempty" maxItems:"10000"`
 }
 
 // FileAnswer is what the model says of one file. ID is the platform's.
@@ -57,7 +53,9 @@ type FileAnswer struct {
 	File       string   `json:"file"`
 	ID         string   `json:"id,omitempty"`
 	Predicted  string   `json:"predicted"`
-	Confidence *float64 `json:"confidence,omitempty"`
+	Confidence *float64 `json:"confidence,omitempty" minimum:"-1e300" maximum:"1e300"`
+	// Version is the version of the file that the model read, 0 where the platform counts none. The service knows it, not the run.
+	Version int `json:"-"`
 }
 
 // Ref names the model for a person: "reviews/3", else its run or base.

@@ -12,6 +12,7 @@ import (
 // TestTheBeginningOfAFileIsKeptHoweverItIsRead: io.Copy hands a file over in pieces of any size.
 func TestTheBeginningOfAFileIsKeptHoweverItIsRead(t *testing.T) {
 	t.Parallel()
+	const lengthSize = 8 // of the length of a header
 	header := func(claimed uint64, size int) []byte {
 		return append(binary.LittleEndian.AppendUint64(nil, claimed), bytes.Repeat([]byte("h"), size)...)
 	}

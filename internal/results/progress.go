@@ -28,6 +28,8 @@ type Progress struct {
 	ETA              time.Duration
 	SamplesPerSecond float64
 
+	// Metrics say what the metrics of the evaluations are; empty before the trainer says it.
+	Metrics MetricList
 	// Validation is the newest evaluation on the validation rows, nil before the first.
 	Validation *Evaluation
 	// Best is the best one so far, nil before the first.
@@ -154,6 +156,8 @@ func (p *Progress) Fold(e Event) {
 		if e.Split == SplitValidation {
 			p.Validation = &Evaluation{Epoch: e.Epoch, Step: e.Step, Metrics: maps.Clone(e.Metrics)}
 		}
+	case KindMetrics:
+		p.Metrics = e.Described
 	case KindBest:
 		p.Best = &Best{Epoch: e.Epoch, Step: e.Step, Metric: e.Metric, Value: e.Value}
 	case KindTrial:
@@ -193,11 +197,15 @@ func (p *Progress) Metric() (name string, value float64, ok bool) {
 	if p.Validation == nil {
 		return "", 0, false
 	}
-	names := []string{"accuracy", "f1_macro", "f1", "loss"}
-	if p.Best != nil {
-		names = append([]string{p.Best.Metric}, names...)
+	described := p.Metrics
+	if len(described) == 0 {
+		described = earlierMetrics
 	}
-	for _, name := range names {
+	if p.Best != nil {
+		described = append(MetricList{{Name: p.Best.Metric}}, described...)
+	}
+	for _, m := range described {
+		name := m.Name
 		if v, ok := p.Validation.Metrics[name]; ok {
 			return name, v, true
 		}

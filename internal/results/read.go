@@ -23,7 +23,7 @@ const (
 )
 
 // schemaVersion is the version of result.json that this program reads.
-const schemaVersion = 2
+const schemaVersion = 3
 
 // Read returns what the trainer left in the run folder dir for attempt of run: a verified result, a failure, or an error, and always
 // exactly one of them. Every file that the result names is there, of the size and the sha256 that it names.

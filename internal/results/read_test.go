@@ -344,12 +344,3 @@ func FuzzDecodeFailure(f *testing.F) {
 		require.NotContains(t, sentence, "\x1b")
 	})
 }
-
-func FuzzSafetensors(f *testing.F) {
-	f.Add(resultstest.Safetensors(8))
-	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\xff{}"))
-	f.Add([]byte("\x02\x00\x00\x00\x00\x00\x00\x00{}"))
-	f.Fuzz(func(_ *testing.T, body []byte) {
-		_ = results.CheckSafetensors(body, int64(len(body)))
-	})
-}

@@ -10,31 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/results"
-	"github.com/ncsa/clowder-ray/internal/results/graph"
 )
 
 func TestAResultNamesWhatItsSplitsConsistOf(t *testing.T) {
 	t.Parallel()
-	for task, want := range map[string]struct {
-		unit              string
-		regression, links bool
-	}{
-		"text-classification": {"row", false, false},
-		"tabular-regression":  {"row", true, false},
-		"link-prediction":     {"edge", false, true},
-		"node-classification": {"node", false, false},
-		"node-regression":     {"node", true, false},
-		"":                    {"row", false, false},
-	} {
-		r := &results.Result{Task: task}
-		require.Equal(t, want.unit, r.Unit(), task)
-		require.Equal(t, want.regression, r.IsRegression(), task)
-		require.Equal(t, want.links, r.PredictsLinks(), task)
+	for unit, want := range map[string]string{"": "row", "edge": "edge", "a\n\u202eb": "a b", strings.Repeat("x", 30): strings.Repeat("x", 19) + "…"} {
+		require.Equal(t, want, (&results.Result{UnitName: unit}).Unit())
+		require.Equal(t, want, (&results.Prediction{UnitName: unit}).Unit())
 	}
-	for asked, want := range map[string]string{graph.AskedPairs: "pair", graph.AskedLinks: "node", graph.AskedNodes: "node"} {
-		require.Equal(t, want, (&results.Prediction{Graph: &graph.Prediction{Asked: asked}}).Unit(), asked)
-	}
-	require.Equal(t, "row", (&results.Prediction{}).Unit())
 }
 
 func TestCurvesAreThereWhereANetworkLearnt(t *testing.T) {
@@ -50,10 +33,10 @@ func TestCurvesAreThereWhereANetworkLearnt(t *testing.T) {
 		"a result of v0.1.0":                       {results.Result{}, true},
 		"a network":                                {results.Result{Candidates: []results.Candidate{delivered(network)}}, true},
 		"words beside a network":                   {results.Result{Candidates: []results.Candidate{words, network}}, false},
-		"a formula beside a network of a graph":    {results.Result{Graph: &graph.Description{}, Candidates: []results.Candidate{words, network}}, true},
-		"a formula beside a network that was left": {results.Result{Graph: &graph.Description{}, Candidates: []results.Candidate{words, {Sort: results.SortNetwork}}}, false},
+		"a formula beside a network of a graph":    {results.Result{Training: results.Training{NetworkApart: true}, Candidates: []results.Candidate{words, network}}, true},
+		"a formula beside a network that was left": {results.Result{Candidates: []results.Candidate{words, {Sort: results.SortNetwork}}}, false},
 		"a network together with formulas": {
-			results.Result{Candidates: []results.Candidate{delivered(results.Candidate{Name: "fusion", Sort: results.SortHeuristic, Validation: scored})}}, true,
+			results.Result{Candidates: []results.Candidate{delivered(results.Candidate{Sort: results.SortCombination, Validation: scored})}}, true,
 		},
 	} {
 		require.Equal(t, tc.curves, tc.result.HasCurves(), name)
@@ -66,7 +49,7 @@ func TestPartsOfAResultAreFoundByName(t *testing.T) {
 		Settings: []results.Setting{{Name: "epochs", Value: 3.0}, {Name: "model", Value: "bert-tiny"}, {Name: "empty"}},
 		Outputs:  []results.Output{{Path: "out/a.csv", Size: 1}, {Path: "out/b.csv", Size: 2}},
 	}
-	r.Metrics.Baselines = []results.Baseline{{Name: results.BaselineConstant}, {Name: results.BaselineLinear, Title: "bag of words"}}
+	r.Metrics.Baselines = []results.Baseline{{Name: "constant", Role: results.RoleConstant}, {Name: "linear", Role: results.RoleSimple, Title: "bag of words"}}
 
 	require.Equal(t, "bert-tiny", r.Setting("model"))
 	for _, name := range []string{"epochs", "empty", "none"} {
@@ -77,9 +60,9 @@ func TestPartsOfAResultAreFoundByName(t *testing.T) {
 	require.Equal(t, int64(2), o.Size)
 	_, ok = r.Output("out/B.csv")
 	require.False(t, ok)
-	require.Equal(t, "bag of words", r.Baseline(results.BaselineLinear).Title)
-	require.Nil(t, r.Baseline(results.BaselineNGram))
-	r.Baseline(results.BaselineLinear).Title = "changed"
+	require.Equal(t, "bag of words", r.Baseline(results.RoleSimple).Title)
+	require.Nil(t, r.Baseline(results.RoleFloor))
+	r.Baseline(results.RoleSimple).Title = "changed"
 	require.Equal(t, "changed", r.Metrics.Baselines[1].Title, "it is the one of the result, not a copy")
 }
 
@@ -121,9 +104,6 @@ func TestAScoreWithoutAnIntervalIsItsOwn(t *testing.T) {
 	} {
 		low, high := tc.score.Bounds()
 		require.Equal(t, tc.want, [2]float64{low, high}, name)
-		row := graph.DegreeRow{Value: tc.score.Value, Low: tc.score.Low, High: tc.score.High}
-		low, high = row.Bounds()
-		require.Equal(t, tc.want, [2]float64{low, high}, "%s, by degree", name)
 	}
 }
 

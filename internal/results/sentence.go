@@ -31,7 +31,7 @@ func (p *Progress) Sentence() string {
 		if p.Best != nil && p.Best.Step == p.Validation.Step {
 			best = " (best)"
 		}
-		parts = append(parts, fmt.Sprintf("validation %s %.3f%s", MetricName(name), value, best))
+		parts = append(parts, fmt.Sprintf("validation %s %.3f%s", p.Metrics.Named(name).Words(), value, best))
 	} else if p.Loss != nil {
 		parts = append(parts, fmt.Sprintf("loss %.2f", *p.Loss))
 	}

@@ -2,7 +2,6 @@ package results
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/results/safetensors"
 )
 
 // verify checks every file that a result names: there, regular, of its size and sha256, and, but for a script, of a kind that is safe
@@ -82,19 +82,22 @@ type prefix struct {
 // Write implements io.Writer.
 func (p *prefix) Write(b []byte) (int, error) {
 	for rest := b; len(rest) > 0; {
-		take := min(len(rest), p.wanted()-len(p.bytes))
+		take := min(len(rest), p.limit()-len(p.bytes))
 		if take <= 0 {
 			break
 		}
-		p.bytes, rest = append(slices.Grow(p.bytes, p.wanted()-len(p.bytes)), rest[:take]...), rest[take:]
+		p.bytes, rest = append(slices.Grow(p.bytes, p.limit()-len(p.bytes)), rest[:take]...), rest[take:]
 	}
 	return len(b), nil
 }
 
-// wanted is how many bytes are kept, as far as is known now.
-func (p *prefix) wanted() int {
-	if p.weights && len(p.bytes) >= lengthSize {
-		return lengthSize + int(min(binary.LittleEndian.Uint64(p.bytes), maxHeader))
+// sniffLen is how much of a file tells its kind.
+const sniffLen = 512
+
+// limit is how many bytes are kept, as far as is known now.
+func (p *prefix) limit() int {
+	if p.weights {
+		return safetensors.HeadSize(p.bytes)
 	}
 	return sniffLen
 }
@@ -103,7 +106,7 @@ func (p *prefix) wanted() int {
 // what their name says. head is how the file begins.
 func checkKind(head []byte, o Output) error {
 	if path.Ext(o.Path) == WeightsSuffix {
-		return checkSafetensors(head, o.Size)
+		return safetensors.Check(head, o.Size)
 	}
 	if looksLikePickle(head) {
 		return errors.New("the file is a Python pickle, which may run code when it is opened")
@@ -115,6 +118,11 @@ func checkKind(head []byte, o Output) error {
 	case ".parquet":
 		if !bytes.HasPrefix(head, parquetHeader) {
 			return errors.New("the file is no Parquet table")
+		}
+		return nil
+	case ".tif":
+		if !slices.ContainsFunc(tiffHeaders, func(h []byte) bool { return bytes.HasPrefix(head, h) }) {
+			return errors.New("the file is no TIFF picture")
 		}
 		return nil
 	case ".onnx":
@@ -135,10 +143,19 @@ const onnxFile = ModelDir + "model.onnx"
 
 var onnxHeader = []byte{0x08}
 
+// tiffHeaders are how TIFF pictures begin: in both orders of bytes, and the larger form.
+var tiffHeaders = [][]byte{[]byte("II*\x00"), []byte("MM\x00*"), []byte("II+\x00"), []byte("MM\x00+")}
+
 // parquetHeader begins every Parquet file.
 var parquetHeader = []byte("PAR1")
 
 // IsBoard recognises TensorBoard's files by their place and name, since they have no ending of their own.
 func IsBoard(p string) bool {
 	return strings.HasPrefix(p, boardDir) && strings.HasPrefix(path.Base(p), "events.out.tfevents.")
+}
+
+// looksLikePickle recognises what Python's pickle (protocol 2 and newer: 0x80 and its number) and torch.save (a zip archive
+// with a pickle in it) write, whatever the name of the file says. A trainer has no reason to write any other archive.
+func looksLikePickle(head []byte) bool {
+	return len(head) >= 2 && (head[0] == 0x80 && head[1] >= 2 && head[1] <= 5 || string(head[:2]) == "PK")
 }

@@ -87,9 +87,9 @@ func (l *Local) At(ctx context.Context, gone string) (Endpoint, error) {
 	}
 	if l.running != nil && !l.running.hasEnded() {
 		if l.running.place.URL != gone {
-			found := l.running.place
-			found.Woken = l.ready.After(asked)
-			return found, nil
+			place := l.running.place
+			place.Woken = l.ready.After(asked)
+			return place, nil
 		}
 		l.running.end() // it runs and does not answer
 	}
@@ -108,9 +108,9 @@ func (l *Local) At(ctx context.Context, gone string) (Endpoint, error) {
 		return Endpoint{}, l.failure
 	}
 	l.failure, l.running, l.ready = nil, started, time.Now()
-	found := started.place
-	found.Woken = true
-	return found, nil
+	place := started.place
+	place.Woken = true
+	return place, nil
 }
 
 // Close ends the process and returns when it has ended. No other is started.
@@ -227,7 +227,7 @@ func firstLine(printed io.Reader) ready {
 // environment is that of the process: nothing of the service, whose settings may be secrets.
 func environment(trainer, variable string, token job.Secret) []string {
 	env := []string{"PYTHONPATH=" + trainer, variable + "=" + token.Reveal(), "PYTHONUNBUFFERED=1", "PYTHONNOUSERSITE=1"}
-	for _, name := range []string{"PATH", "HOME", "LANG", "TMPDIR", "LD_LIBRARY_PATH"} {
+	for _, name := range []string{"PATH", "HOME", "LANG", "TMPDIR", "LD_LIBRARY_PATH", "MORE_KINDS"} {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}

@@ -239,7 +239,7 @@ def start(args, folder: Path) -> None:
 
     with tempfile.TemporaryDirectory(prefix="bench") as out, ray(out) as address:
         bench = Bench(Path(out), dataset(args, folder), address, "auto")
-        options = {"epochs": 1, "edges_per_epoch": 20 * args.batch, "more_options": "eval_negatives: 100"}
+        options = {"epochs": 1, "edges_per_epoch": 20 * args.batch, "eval_negatives": 100}
         bench.first_step("ray", **options)  # so that the files of the libraries are in memory
         runs = [bench.first_step("ray", **options) for _ in range(ROUNDS)]
     line = ", ".join(f"{name} {statistics.median(r[name] for r in runs):.1f} s" for name in ("start", "prepare", "train", "first step"))

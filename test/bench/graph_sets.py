@@ -81,9 +81,9 @@ def specification(inputs: Path, task: str, seed: int) -> dict:
     for number, path in enumerate(sorted(inputs.iterdir())):
         content = path.read_bytes()
         listed.append({"id": f"f{number}", "name": path.name, "path": path.name, "size": len(content), "sha256": hashlib.sha256(content).hexdigest()})
-    settings = {"task": task, "training": {"seed": seed, "num_workers": 1}}
+    settings = {"task": task, "seed": seed, "num_workers": 1}
     return {
-        "schema": 2, "kind": "train", "run": "run", "attempt": 1, "dataset": {"id": "d1", "name": "graph"}, "parameters": settings, "defaults": {},
+        "schema": 3, "kind": "train", "run": "run", "attempt": 1, "dataset": {"id": "d1", "name": "graph"}, "settings": settings, "sources": {},
         "inputs": listed,
     }  # fmt: skip
 

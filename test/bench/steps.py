@@ -93,8 +93,8 @@ def planned(shared: Path, kind: str, model: str) -> Plan:
         (folder / "inputs" / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / "inputs" / name).write_bytes(data)
         inputs.append({"name": name, "path": name, "size": len(data), "sha256": hashlib.sha256(data).hexdigest()})
-    spec = {"schema": 2, "kind": "train", "run": "ft-bench", "attempt": 1, "dataset": {}, "defaults": {}, "inputs": inputs}
-    (folder / "spec.json").write_text(json.dumps({**spec, "parameters": {"model": model, "epochs": 50}}))
+    spec = {"schema": 3, "kind": "train", "run": "ft-bench", "attempt": 1, "dataset": {}, "sources": {}, "inputs": inputs}
+    (folder / "spec.json").write_text(json.dumps({**spec, "settings": {"model": model, "epochs": 50}}))
     plans: list[Plan] = []
 
     def keep(_, plan: Plan) -> None:

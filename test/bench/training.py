@@ -117,13 +117,13 @@ class Bench:
             name, data = file.relative_to(folder / "inputs").as_posix(), file.read_bytes()
             inputs.append({"name": name, "path": name, "size": len(data), "sha256": hashlib.sha256(data).hexdigest()})
         spec = {
-            "schema": 2,
+            "schema": 3,
             "kind": "train",
             "run": "ft-bench",
             "attempt": 1,
             "dataset": {},
-            "parameters": {"model": self.model, **parameters},
-            "defaults": {},
+            "settings": {"model": self.model, **parameters},
+            "sources": {},
             "inputs": inputs,
         }
         (folder / "spec.json").write_text(json.dumps(spec))
@@ -174,7 +174,7 @@ def padding(bench: Bench) -> None:
     for length in (longest["model"]["max_length"], 128):
         ratios = _in_turns(
             functools.partial(bench.run, "local", epochs=1, max_length=length),
-            functools.partial(bench.run, "local", epochs=1, max_length=length, more_options="padding: max_length"),
+            functools.partial(bench.run, "local", epochs=1, max_length=length, padding="max_length"),
         )
         print(f"\nrate with dynamic padding / with padding to {length} tokens: {ratios}")
 

@@ -30,11 +30,17 @@ def write_spec(trainer: Path, folder: Path, kind: str, settings: dict, files: di
         target.write_bytes(data)
         inputs.append({"id": f"file{number}", "name": name, "path": name, "size": len(data), "sha256": hashlib.sha256(data).hexdigest()})
     schema = json.loads((trainer / "trainer" / "schema" / "spec.schema.json").read_text())["properties"]["schema"]
-    if 2 not in schema.get("enum", [schema.get("const")]):
+    settings = _OF_EVERY_RUN | settings
+    options = {
+        2: {"parameters": settings, "defaults": _DEFAULTS if kind == "train" else {}},
+        3: {"settings": {name.rpartition(".")[2]: value for name, value in settings.items()}, "sources": {}},
+    }
+    known = set(schema.get("enum", [schema.get("const")])) & options.keys()
+    if not known:
         raise SystemExit(f"The trainer of {trainer} reads spec.json with {schema}; teach write_spec in {__file__} to write it.")
     spec = {
-        "schema": 2, "kind": kind, "run": folder.name, "attempt": 1, "dataset": {"id": "d1", "name": "A dataset"},
-        "parameters": _OF_EVERY_RUN | settings, "defaults": _DEFAULTS if kind == "train" else {}, "inputs": inputs, **(versions or {}),
+        "schema": max(known), "kind": kind, "run": folder.name, "attempt": 1, "dataset": {"id": "d1", "name": "A dataset"},
+        **options[max(known)], "inputs": inputs, **(versions or {}),
     }  # fmt: skip
     (folder / "spec.json").write_text(json.dumps(spec, indent=1))
     return folder / "spec.json"

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import random
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "trainer" / "tests"))
 
+import annotated_files  # noqa: E402
 import language_models  # noqa: E402
 import small_datasets  # noqa: E402
 import small_graphs  # noqa: E402
@@ -74,6 +76,15 @@ def untagged_sentences() -> dict:
 
 def pictures() -> dict:
     return small_datasets.in_folders(small_datasets.squares())
+
+
+def annotated_pictures() -> dict:
+    scenes = annotated_files.scenes(80)
+    return {**annotated_files.pictures(scenes), "instances.json": json.dumps(annotated_files.coco(scenes, "boxes"))}
+
+
+def new_pictures() -> dict:
+    return annotated_files.pictures(annotated_files.scenes(6, 1))
 
 
 def flowers(rows: int = 300) -> dict:

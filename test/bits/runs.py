@@ -50,6 +50,10 @@ RUNS = {
     "text-pair": Run(datasets.pairs, {"model": "bert-tiny", **_FASTER}, challenger="text-pair"),
     "tokens": Run(datasets.tagged_words, {"model": "bert-tiny"}, datasets.untagged_sentences, challenger="tokens"),
     "small-cnn": Run(datasets.pictures, {"model": "small-cnn", "epochs": 4}, challenger="small-cnn"),
+    "small-detector": Run(
+        datasets.annotated_pictures, {"model": "small-detector", "epochs": 3, "batch_size": 8}, datasets.new_pictures, challenger="small-detector",
+        interrupted=True,
+    ),
     "mlp": Run(datasets.many_flowers, {"model": "mlp", "epochs": 40, **_ALL_EPOCHS}, challenger="mlp", interrupted=True),
     "mlp-regression": Run(datasets.harvests, {"model": "mlp", "epochs": 9}, challenger="linear-regression"),
     "gpt-small": Run(

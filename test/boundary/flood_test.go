@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/rayjob/raytest"
 	"github.com/ncsa/clowder-ray/test/stack"
 )
 
@@ -37,6 +38,39 @@ func flood(p pod) int {
 	_ = f.Close()
 	<-p.job.Done()
 	return 1
+}
+
+// chatter prints ten million lines as fast as it can and then ends well.
+func chatter(p pod) int {
+	f, err := os.OpenFile(p.path("log.txt"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return 1
+	}
+	lines := bytes.Repeat([]byte("step 12345 loss 0.1234\n"), 50_000)
+	for range 200 {
+		if _, err := f.Write(lines); err != nil {
+			return 1
+		}
+	}
+	_ = f.Close()
+	return stack.Play(p.job, p.folder, raytest.Driver{})
+}
+
+func TestTenMillionLinesOfOneRunHarmNoOther(t *testing.T) {
+	t.Parallel()
+	s := newFixture(t, nil)
+	jobs := []string{s.Submit(t, s.dataset(t, "Chatter", chatter), nil)}
+	for range 4 {
+		jobs = append(jobs, s.Submit(t, s.Dataset, nil))
+	}
+	began := time.Now()
+	for _, id := range jobs {
+		last, updates := s.AwaitJob(t, id)
+		require.Equal(t, "SUCCEEDED", last.Status, "%v", updates)
+		require.Less(t, len(updates), 100)
+	}
+	t.Logf("all five took %s", time.Since(began).Round(time.Millisecond))
+	s.requireIntact(t, floodMemory)
 }
 
 func TestAMillionEventsOfOneRunHarmNoOther(t *testing.T) {

@@ -15,11 +15,14 @@ import (
 	"github.com/ncsa/clowder-ray/test/stack"
 )
 
-// TestClowder1Page submits a dataset as a person does, on the page with the forms of all extractors, and photographs what the pages show then.
+// TestClowder1Page submits a dataset as a person does, on the page with the forms of all extractors, with a file to train on and a folder to test
+// on, and photographs what the pages show then. v1 has no picker: names are typed.
 func TestClowder1Page(t *testing.T) {
 	r := newRig(t)
-	s := r.serve(nil)
-	dataset, _ := r.dataset("Reviews of hotels")
+	s := r.serve(stack.RealRay())
+	dataset, _ := r.dataset("Reviews of films")
+	r.uploadBody(dataset, "spring.csv", stack.Reviews(t, "train.csv"), false)
+	r.putBody(r.key, dataset, r.folder(r.key, dataset, "held"), "autumn.csv", stack.Reviews(t, "test.csv"))
 	b := r.openTab()
 	b.goTo("/datasets/" + dataset + "/extractions")
 	b.until(`typeof $ === "function" && typeof $.fn.jsonForm === "function"`)
@@ -29,7 +32,8 @@ func TestClowder1Page(t *testing.T) {
 		require.NotEqual(t, "undefined", get[string](b, fmt.Sprintf(`typeof $("#%s").jsonFormValue()`, id)), "the form of %s has values", extractor)
 	}
 	form := "#" + strings.ReplaceAll(stack.Extractor, ".", "_") + "_parameters"
-	b.do(chromedp.SetValue(form+` [name="epochs"]`, "3"), chromedp.SetValue(form+` textarea[name="more_options"]`, "training.seed: 7\ndata.test_fraction: 0.2"))
+	b.do(chromedp.SetValue(form+` [name="data_file"]`, "spring.csv"), chromedp.SetValue(form+` [name="test_folder"]`, "held"))
+	b.do(chromedp.SetValue(form+` [name="epochs"]`, "3"), chromedp.SetValue(form+` textarea[name="more_options"]`, "model: words\ntraining.seed: 7"))
 	b.photograph("form", chromedp.Screenshot(fmt.Sprintf(`//tr[.//form[@id=%q]]`, form[1:])))
 	b.click(fmt.Sprintf(`$(%q).closest("tr").find("button.btn-primary")`, form))
 	page := "/datasets/" + dataset
@@ -38,7 +42,12 @@ func TestClowder1Page(t *testing.T) {
 	all := r.Records(t)
 	require.Equal(t, job.Done, all[len(all)-1].State)
 	typed := all[len(all)-1].Request.Parameters
-	require.Equal(t, []string{"3", "training.seed: 7\ndata.test_fraction: 0.2"}, []string{fmt.Sprint(typed["epochs"]), strings.ReplaceAll(fmt.Sprint(typed["more_options"]), "\r", "")})
+	require.Equal(t, []string{"3", "model: words\ntraining.seed: 7"}, []string{fmt.Sprint(typed["epochs"]), strings.ReplaceAll(fmt.Sprint(typed["more_options"]), "\r", "")})
+	var names []string
+	for _, in := range r.inputs(all[len(all)-1]) {
+		names = append(names, in.Name)
+	}
+	require.ElementsMatch(t, []string{"train.csv", "train (form)/spring.csv", "test (form, held)/autumn.csv"}, names)
 	b.goTo(page)
 	b.photograph("files", whole)
 	b.click(`$("#metadata")`)

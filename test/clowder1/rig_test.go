@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"maps"
 	"mime/multipart"
 	"net/http"
 	"net/http/cookiejar"
@@ -23,7 +22,11 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/clowder/form"
+	v1 "github.com/ncsa/clowder-ray/internal/clowder/v1"
+	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/test/stack"
 )
 
@@ -32,17 +35,18 @@ type fixture struct {
 	testing.TB
 	*stack.Fixture
 	url, key string
+	env      map[string]string
 	// browser and admin are those of alice and of an administrator.
 	browser, admin *http.Client
 }
 
-// newRig reads RIG_ENV, a file of NAME=value lines with CLOWDER_URL, RABBITMQ_URI, ALICE_KEY and, unless they are "password", ALICE_PASSWORD
-// and ADMIN_PASSWORD.
+// newRig reads RIG_ENV, a file of NAME=value lines with CLOWDER_URL, RABBITMQ_URI, ALICE_KEY, BOB_KEY, ADMIN_KEY and, unless they are "password",
+// ALICE_PASSWORD and ADMIN_PASSWORD.
 func newRig(tb testing.TB) *fixture {
 	tb.Helper()
 	require.NotEmpty(tb, os.Getenv("RIG_ENV"), "set RIG_ENV to the file that describes a running Clowder v1")
 	env := readEnv(tb, "RIG_ENV")
-	r := &fixture{TB: tb, Fixture: stack.NewFixtureWith(tb, stack.Program(tb), clowdertest.Options{}, nil), url: env["CLOWDER_URL"], key: env["ALICE_KEY"]}
+	r := &fixture{TB: tb, Fixture: stack.NewFixtureWith(tb, stack.Program(tb), clowdertest.Options{}, nil), url: env["CLOWDER_URL"], key: env["ALICE_KEY"], env: env}
 	r.Env["RABBITMQ_URI"], r.Env["CLOWDER_URL"], r.Env["CLOWDER_VERSION"] = env["RABBITMQ_URI"], env["CLOWDER_URL"], "1"
 	if exchange := env["RABBITMQ_EXCHANGE"]; exchange != "" {
 		r.Env["RABBITMQ_EXCHANGE"] = exchange
@@ -85,21 +89,21 @@ func (f *fixture) enable(extractor string) {
 		_, status := f.do(http.MethodGet, "/api/extractors/"+extractor, "", nil)
 		return status == http.StatusOK
 	}, stack.StepTimeout, 100*time.Millisecond, "Clowder does not register %s", extractor)
-	var form bytes.Buffer
-	w := multipart.NewWriter(&form)
+	var body bytes.Buffer
+	w := multipart.NewWriter(&body)
 	require.NoError(f, w.WriteField("extractors", extractor))
 	require.NoError(f, w.Close())
-	_, status := f.doAs(f.admin, http.MethodPost, "/extractors", w.FormDataContentType(), &form)
+	_, status := f.doAs(f.admin, http.MethodPost, "/extractors", w.FormDataContentType(), &body)
 	require.Less(f, status, 400)
 }
 
-// forgetSubmissions removes what an earlier test that was stopped has left in the queues.
+// forgetSubmissions removes what earlier tests have left in the queues: submissions, and news of files while no service heard of them.
 func (f *fixture) forgetSubmissions() {
 	f.Helper()
 	conn, err := amqp.Dial(f.Env["RABBITMQ_URI"])
 	require.NoError(f, err)
 	defer func() { _ = conn.Close() }()
-	for _, name := range []string{stack.Extractor, stack.Manager} {
+	for _, name := range []string{stack.Extractor, stack.Advanced, stack.Manager, form.NewFiles} {
 		ch, err := conn.Channel()
 		require.NoError(f, err)
 		_, _ = ch.QueuePurge(name, false) // it may not exist yet
@@ -114,10 +118,20 @@ func (f *fixture) do(method, path, contentType string, body io.Reader) (string, 
 
 func (f *fixture) doAs(browser *http.Client, method, path, contentType string, body io.Reader) (string, int) {
 	f.Helper()
+	key := ""
+	if strings.HasPrefix(path, "/api/") {
+		key = f.key
+	}
+	return f.doWith(browser, key, method, path, contentType, body)
+}
+
+// doWith makes a request with a session and a key, empty for none.
+func (f *fixture) doWith(browser *http.Client, key, method, path, contentType string, body io.Reader) (string, int) {
+	f.Helper()
 	req, err := http.NewRequestWithContext(f.Context(), method, f.url+path, body)
 	require.NoError(f, err)
-	if strings.HasPrefix(path, "/api/") {
-		req.Header.Set("X-API-Key", f.key)
+	if key != "" {
+		req.Header.Set("X-API-Key", key)
 	}
 	req.Header.Set("Content-Type", contentType)
 	answer, err := browser.Do(req)
@@ -128,12 +142,18 @@ func (f *fixture) doAs(browser *http.Client, method, path, contentType string, b
 	return string(text), answer.StatusCode
 }
 
-// call sends JSON and decodes the answer.
+// call sends JSON with the key of alice and decodes the answer.
 func (f *fixture) call(method, path string, body, into any) {
+	f.Helper()
+	f.callAs(f.key, method, path, body, into)
+}
+
+// callAs sends JSON with a key and decodes the answer.
+func (f *fixture) callAs(key, method, path string, body, into any) {
 	f.Helper()
 	doc, err := json.Marshal(body)
 	require.NoError(f, err)
-	answer, status := f.do(method, path, "application/json", bytes.NewReader(doc))
+	answer, status := f.doWith(&http.Client{Timeout: time.Minute}, key, method, path, "application/json", bytes.NewReader(doc))
 	require.Equal(f, http.StatusOK, status, answer)
 	if into != nil {
 		require.NoError(f, json.Unmarshal([]byte(answer), into), answer)
@@ -156,14 +176,14 @@ func (f *fixture) upload(dataset, name string, extract bool) string {
 
 func (f *fixture) uploadBody(dataset, name, body string, extract bool) string {
 	f.Helper()
-	var form bytes.Buffer
-	w := multipart.NewWriter(&form)
+	var parts bytes.Buffer
+	w := multipart.NewWriter(&parts)
 	part, err := w.CreateFormFile("file", name)
 	require.NoError(f, err)
 	_, err = part.Write([]byte(body))
 	require.NoError(f, err)
 	require.NoError(f, w.Close())
-	answer, status := f.do(http.MethodPost, fmt.Sprintf("/api/uploadToDataset/%s?extract=%t", dataset, extract), w.FormDataContentType(), &form)
+	answer, status := f.do(http.MethodPost, fmt.Sprintf("/api/uploadToDataset/%s?extract=%t", dataset, extract), w.FormDataContentType(), &parts)
 	require.Equal(f, http.StatusOK, status, answer)
 	var made struct{ ID string }
 	require.NoError(f, json.Unmarshal([]byte(answer), &made))
@@ -175,20 +195,44 @@ func (f *fixture) uploadBody(dataset, name, body string, extract bool) string {
 	return made.ID
 }
 
+// put adds a table to a folder with a key, empty for the root of the dataset, and returns its id once it is stored.
+func (f *fixture) put(key, dataset, folder, name string) string {
+	f.Helper()
+	return f.putBody(key, dataset, folder, name, "text,label\ngood,yes\nbad,no\n")
+}
+
+func (f *fixture) putBody(key, dataset, folder, name, body string) string {
+	f.Helper()
+	file, err := f.session(key).Upload(f.Context(), dataset, folder, clowder.Body{
+		Name: name, ContentType: "text/csv", Size: int64(len(body)), Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(body)), nil },
+	})
+	require.NoError(f, err)
+	return file.ID
+}
+
+// folder adds a folder to the root of a dataset.
+func (f *fixture) folder(key, dataset, name string) string {
+	f.Helper()
+	id, err := f.session(key).AddFolder(f.Context(), dataset, "", name)
+	require.NoError(f, err)
+	return id
+}
+
+// session acts as the user to whom a key belongs.
+func (f *fixture) session(key string) *v1.Session {
+	f.Helper()
+	client, err := clowder.NewClient(clowder.Config{URLs: map[int]string{1: f.url}})
+	require.NoError(f, err)
+	f.Cleanup(func() { require.NoError(f, client.Close()) })
+	s, err := v1.At(client, "", job.Secret(key))
+	require.NoError(f, err)
+	return s
+}
+
 // serve starts the service and returns once Clowder knows its extractors.
 func (f *fixture) serve(env map[string]string) *stack.Service {
 	f.Helper()
-	all := maps.Clone(f.Env)
-	maps.Copy(all, env)
-	s, err := stack.StartService(f.Context(), stack.Program(f), all, nil)
-	require.NoError(f, err)
-	f.Cleanup(func() {
-		s.Kill()
-		if f.Failed() {
-			f.Logf("what the service said:\n%s", s.Log())
-		}
-	})
-	require.NoError(f, s.AwaitReady(f.Context()))
+	s := f.Serve(f, env)
 	if env["EXTRACTOR_KEY"] != "" {
 		return s // its names are others
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -146,6 +147,7 @@ func TestARightThatGoesWhileAJobTrains(t *testing.T) {
 				return err == nil && j.Status == "ERROR"
 			})
 			require.Contains(t, last, want)
+			require.Equal(t, status != http.StatusNotFound, strings.Contains(last, "with ncsa.ray.runs"), "what the user can do: %s", last)
 			s.Clowder.ClearFaults()
 			rec := s.AwaitRecords(t, 1)[0]
 			require.Equal(t, job.Failed, rec.State)
@@ -177,5 +179,33 @@ func TestAResultThatIsGoneBeforeItIsCollected(t *testing.T) {
 	files, err := s.Session.Files(t.Context(), s.Dataset)
 	require.NoError(t, err)
 	require.Len(t, files, 1, "half of a result is not delivered")
+	s.check(t)
+}
+
+// TestAKeyThatIsRevokedWhileAJobTrains: the job ends clearly, and goes on with the new key of who retries it.
+func TestAKeyThatIsRevokedWhileAJobTrains(t *testing.T) {
+	t.Parallel()
+	s := newFixture(t, broker.ForTest(t))
+	release := s.HoldTrainings()
+	s.start(t, nil)
+	id := s.submit(t, nil)
+	s.training(t, 1)
+	rec := s.Records(t)[0]
+	s.Clowder.RevokeKey(rec.SecretKey.Reveal())
+	release()
+	var last string
+	await(t, "the job has no end", func() bool {
+		j, err := s.Session.Job(t.Context(), id)
+		last = j.Message
+		return err == nil && j.Status == "ERROR"
+	})
+	require.Contains(t, last, "was revoked or has expired")
+	require.Contains(t, last, "retry "+rec.Run)
+	again := s.submitTo(t, "ncsa.ray.runs", map[string]any{"action": "retry", "run": rec.Run})
+	ended, _ := s.AwaitJob(t, again)
+	require.Equal(t, "SUCCEEDED", ended.Status, ended.Message)
+	files, err := s.Session.Files(t.Context(), s.Dataset)
+	require.NoError(t, err)
+	require.Greater(t, len(files), 1, "the results are delivered")
 	s.check(t)
 }

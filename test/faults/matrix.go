@@ -82,7 +82,7 @@ func Matrix() []Fault {
 		{29, "an upload that leaves no bytes", []string{"internal/results/delivery.TestDeliverWithABadOtherSide", "internal/clowder.TestUploadsInFlight"}},
 		{30, "a Clowder that is down when a training ends", []string{"test/faults.TestClowderIsDownWhenATrainingEnds"}},
 		{31, "a key that is revoked, a right that is taken, a dataset that is gone", []string{
-			"test/faults.TestARightThatGoesWhileAJobTrains", "internal/clowder/v1.TestASpaceThatWasRemoved",
+			"test/faults.TestARightThatGoesWhileAJobTrains", "test/faults.TestAKeyThatIsRevokedWhileAJobTrains", "internal/clowder/v1.TestASpaceThatWasRemoved",
 			"internal/platform/clowder.TestASpaceThatIsRemovedBeforeTheDelivery", "internal/retention.TestAFailedJobCanBeRetriedForAWhile",
 		}},
 		{32, "a reply queue that is gone", []string{
@@ -143,22 +143,48 @@ func Matrix() []Fault {
 			"internal/pipeline.TestTheFilesOfAnAutomaticRunOutliveAKill", "internal/pipeline.TestAFileThatComesWhileItsRunBeginsIsNotLost",
 		}},
 		{51, "a warm process that died, hangs, is of another version or user, or has no room", []string{
-			"trainer/tests.test_a_killed_copy_is_replaced_by_another_one", "trainer/tests.test_a_copy_ends_with_its_asker_also_while_it_sleeps",
-			"trainer/tests.test_a_warm_process_that_is_killed_costs_its_runs_nothing_and_is_replaced",
-			"trainer/tests.test_a_warm_process_that_hangs_lets_a_run_start_cold", "trainer/tests.test_a_run_starts_cold_without_a_warm_process",
-			"trainer/tests.test_a_copy_outlives_the_warm_process_and_nobody_gets_a_new_one", "trainer/tests.test_which_machines_get_a_keeper",
-			"trainer/tests.test_the_process_of_another_version_is_not_used", "trainer/tests.test_a_keeper_leaves_when_it_has_nothing_to_keep",
-			"trainer/tests.test_code_of_a_user_never_runs_in_a_copy", "internal/rayjob/jobsapi.TestWarmProcessesAreRequestedOnceRayIsThere",
+			"trainer/tests/processes.test_a_killed_copy_is_replaced_by_another_one", "trainer/tests/processes.test_a_copy_ends_with_its_asker_also_while_it_sleeps",
+			"trainer/tests/processes.test_a_warm_process_that_is_killed_costs_its_runs_nothing_and_is_replaced",
+			"trainer/tests/processes.test_a_warm_process_that_hangs_lets_a_run_start_cold", "trainer/tests/processes.test_a_run_starts_cold_without_a_warm_process",
+			"trainer/tests/processes.test_a_copy_outlives_the_warm_process_and_nobody_gets_a_new_one", "trainer/tests/processes.test_which_machines_get_a_keeper",
+			"trainer/tests/processes.test_the_process_of_another_version_is_not_used", "trainer/tests/processes.test_a_keeper_leaves_when_it_has_nothing_to_keep",
+			"trainer/tests/processes.test_code_of_a_user_never_runs_in_a_copy", "internal/rayjob/jobsapi.TestWarmProcessesAreRequestedOnceRayIsThere",
 		}},
 		{52, "the warm process of a pod that died or hangs, also at its imports, or is of another version", []string{
-			"trainer/tests.test_a_run_starts_cold_if_the_warm_process_of_its_pod_is_dead_or_hangs",
-			"trainer/tests.test_a_run_starts_cold_if_the_warm_process_of_its_pod_is_of_another_version",
-			"trainer/tests.test_a_driver_waits_for_the_imports_of_its_pod_which_has_no_torch",
+			"trainer/tests/processes.test_a_run_starts_cold_if_the_warm_process_of_its_pod_is_dead_or_hangs",
+			"trainer/tests/processes.test_a_run_starts_cold_if_the_warm_process_of_its_pod_is_of_another_version",
+			"trainer/tests/processes.test_a_driver_waits_for_the_imports_of_its_pod_which_has_no_torch",
 			"internal/rayjob/kuberay.TestWhichPodsStartAWarmProcess",
 		}},
 		{53, "a disk that fails a sync, and a power cut before a downloaded file is on it", []string{
 			"internal/disk.TestCallersThatComeDuringASyncShareTheNextOne", "internal/cache.TestACommitOfABodyThatIsGoneWritesNoLine",
 			"internal/cache.TestABodyOfAnotherStagingIsSyncedToo", "internal/cache.TestCacheReplacesATornBody",
+		}},
+		{54, "a Clowder that submits old jobs of a file again when it gets a new version, and a kill while one of them is decided about", []string{
+			"test/crash.TestCrashPointsOfJobsThatANewVersionRepeats", "internal/pipeline.TestWhatClowderSubmitsByItselfTrainsOncePerContentAndSettings",
+			"internal/pipeline.TestEqualJobsThatComeAtOnceTrainOnce", "internal/pipeline.TestARepeatedDecisionAboutARepeatIsTheSame",
+			"internal/pipeline.TestARequestAboutRunsIsNeverRepeatedThroughAFile", "internal/platform/clowder.TestEveryJobOfAFileComesAgainWithItsNewVersion",
+		}},
+		{55, "a feed of Clowder that submits every new file", []string{
+			"internal/pipeline.TestAFeedStartsNoMoreJobsThanItMay", "internal/platform/clowder.TestWhoSentAJobAboutAFile",
+		}},
+		{56, "an extractor that is deleted, replaced or offline in Clowder, and heartbeats and queues that nobody reads", []string{
+			"internal/platform/clowder.TestWhatIsWrongWithAnExtractorInClowder", "internal/pipeline/intake.TestWhatBecomesOfTheExtractorsIsLoggedOnce",
+			"internal/queue.TestHeartbeatsThatNobodyReadsAreNoticed", "internal/queue.TestQueuesThatNobodyReadsAreFound",
+			"cmd/extractor.TestDoctorSaysHowClowderListsTheExtractors",
+		}},
+		{57, "a head of Ray that serves late, logs that are gone with their node, and a script that prints ten million lines", []string{
+			"internal/pipeline.TestAHeadThatServesAfterFiveMinutes", "internal/pipeline.TestADeliveryAsksRayForNoLogs",
+			"internal/pipeline.TestAnImageThatDoesNotExistIsNamedToTheUser", "trainer/tests/script.test_ten_million_lines_stay_below_the_limit",
+			"test/boundary.TestTenMillionLinesOfOneRunHarmNoOther",
+		}},
+		{58, "a file, a folder or a dataset that is deleted while it is staged, and a file that is overwritten in its place", []string{
+			"internal/platform/clowder.TestFilesDeletedWhileTheyAreStaged", "internal/platform/clowder.TestAFolderDeletedWhileItIsListed",
+			"internal/platform/clowder.TestADatasetThatIsDeletedWhileOthersAreStaged", "internal/platform/clowder.TestAFileOverwrittenInItsPlaceIsReadAgain",
+		}},
+		{59, "a kill or a gateway that gives up while many datasets are staged, and a collection that grows meanwhile", []string{
+			"test/crash.TestAKillWhileManyDatasetsAreStaged", "internal/platform/clowder.TestAJobOfManyDatasetsGoesOn",
+			"internal/platform/clowder.TestManyDatasetsOfASlowClowder",
 		}},
 	}
 }

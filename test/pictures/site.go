@@ -2,19 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
-	"os"
-	"strings"
 	"time"
 
+	"github.com/ncsa/clowder-ray/test/browser"
 	"github.com/ncsa/clowder-ray/test/stack"
 )
 
@@ -85,46 +79,10 @@ func (s *site) photographJob(ctx context.Context, c *camera, file string) error 
 			newest = j
 		}
 	}
-	page, err := s.servePage()
+	page, err := browser.ServeClowder2(s.url, s.key, s.page)
 	if err != nil {
 		return err
 	}
 	defer page.Close()
 	return c.job(page.URL+"/datasets/"+newest.Ref.Dataset, newest.ID, file)
-}
-
-// servePage serves Clowder's web page to the browser with the user signed in: requests to the API carry the user's key. The
-// page looks at a cookie to see who is signed in, and reads the name from it; it checks no signature.
-func (s *site) servePage() (*httptest.Server, error) {
-	clowder, err := url.Parse(s.url)
-	if err != nil {
-		return nil, err
-	}
-	api := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(clowder)
-		r.Out.Header.Del("Authorization")
-		r.Out.Header.Del("Cookie")
-		r.Out.Header.Set("X-Api-Key", s.key)
-	}}
-	page := os.DirFS(s.page)
-	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		//nolint:gosec // the script of the page has to read this cookie, over HTTP on loopback
-		http.SetCookie(w, &http.Cookie{Name: "Authorization", Value: "Bearer " + token(), Path: "/", SameSite: http.SameSiteStrictMode})
-		if s.page == "" || strings.HasPrefix(r.URL.Path, "/api") {
-			api.ServeHTTP(w, r)
-			return
-		}
-		name := strings.TrimPrefix(r.URL.Path, "/")
-		if info, err := fs.Stat(page, name); err != nil || info.IsDir() { // an address of the page itself, such as /datasets/ID
-			name = "index.html"
-		}
-		http.ServeFileFS(w, r, page, name) //nolint:gosec // a file system refuses names with ".."
-	})), nil
-}
-
-// token is what the page of Clowder reads the name of the user from.
-func token() string {
-	part := func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
-	user := `{"email":"alice@example.org","name":"Alice","preferred_username":"alice@example.org","exp":4000000000}`
-	return part(`{"alg":"none"}`) + "." + part(user) + ".x"
 }

@@ -91,9 +91,12 @@ func TestTheLongFormReachesTheTrainer(t *testing.T) {
 	require.Equal(t, "SUCCEEDED", last.Status, "%v", updates)
 	doc, err := os.ReadFile(filepath.Join(w.Env["SHARED_DIR"], "runs", w.AwaitRecords(t, 1)[0].Run, "spec.json"))
 	require.NoError(t, err)
-	var spec struct{ Parameters map[string]any }
+	var spec struct {
+		Settings map[string]any
+		Sources  map[string]string
+	}
 	require.NoError(t, json.Unmarshal(doc, &spec))
-	require.Equal(t, map[string]any{"epochs": 5.0, "training.weight_decay": 0.5}, spec.Parameters)
+	require.Equal(t, []any{5.0, "form", 0.5, "form"}, []any{spec.Settings["epochs"], spec.Sources["epochs"], spec.Settings["weight_decay"], spec.Sources["weight_decay"]})
 }
 
 func TestAModelIsTrainedAndPredictsLater(t *testing.T) {

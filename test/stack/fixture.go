@@ -201,6 +201,23 @@ func (w *Fixture) Start(tb testing.TB, env map[string]string) *Service {
 	return s
 }
 
+// Serve starts the service beside a real Clowder, with env on top of the fixture's, and returns once it is ready.
+func (w *Fixture) Serve(tb testing.TB, env map[string]string) *Service {
+	tb.Helper()
+	all := maps.Clone(w.Env)
+	maps.Copy(all, env)
+	s, err := StartService(tb.Context(), w.program, all, nil)
+	require.NoError(tb, err)
+	tb.Cleanup(func() {
+		s.Kill()
+		if tb.Failed() {
+			tb.Logf("what the service said:\n%s", s.Log())
+		}
+	})
+	require.NoError(tb, s.AwaitReady(tb.Context()))
+	return s
+}
+
 // Submit submits the dataset for training as Clowder's page does and returns the id of the job.
 func (w *Fixture) Submit(tb testing.TB, dataset string, parameters map[string]any) string {
 	tb.Helper()

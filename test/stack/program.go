@@ -81,3 +81,24 @@ func build(name string, flags ...string) (string, error) {
 	path := filepath.Join(bin, name)
 	return path, os.Rename(built, path)
 }
+
+// RealRay returns the settings of a service on the Ray that RAY_ADDRESS of the environment names, as bin/extractor ray up prints them; none where it
+// names none, and the double plays the trainings.
+func RealRay() map[string]string {
+	if os.Getenv("RAY_ADDRESS") == "" {
+		return nil
+	}
+	out := map[string]string{}
+	for _, name := range []string{"RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "RAY_PYTHON"} {
+		out[name] = os.Getenv(name)
+	}
+	return out
+}
+
+// Reviews is a table of the bundled dataset, train.csv or test.csv.
+func Reviews(tb testing.TB, name string) string {
+	tb.Helper()
+	doc, err := os.ReadFile(filepath.Join(Root(), "test", "dataset", "reviews", name))
+	require.NoError(tb, err)
+	return string(doc)
+}

@@ -18,8 +18,8 @@ import (
 // prediction that finds a wren in every picture.
 func play(dir string) error {
 	var spec struct {
-		Kind       string
-		Parameters struct {
+		Kind     string
+		Settings struct {
 			DryRun bool `json:"dry_run"`
 		}
 		Inputs []job.Input
@@ -35,7 +35,7 @@ func play(dir string) error {
 	switch {
 	case spec.Kind == "predict":
 		return playPrediction(dir, run, spec.Inputs)
-	case spec.Parameters.DryRun:
+	case spec.Settings.DryRun:
 		return playCheck(dir, run)
 	default:
 		return resultstest.Play(dir, run, 1)

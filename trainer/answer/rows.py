@@ -129,12 +129,13 @@ def _cell(cell) -> str:
 
 
 def _numbers(cells: list, name: str, style: Style) -> list[str]:
-    """The cells as numbers. A text is written in the style of the training data; a number of JSON is one as it is."""
+    """The cells as numbers. A text is written in the style of the training data; a number of JSON is one as it is. What stands for a
+    gap is empty."""
     found = []
     for cell in cells:
         text = _cell(cell)
-        (number,) = values.as_numbers([text], style if isinstance(cell, str) else Style())
-        if not number and not values.is_missing(text):
+        (number,) = values.as_numbers([text], style if isinstance(cell, str) else Style(fills=style.fills))
+        if not number and not values.is_missing(text) and values.fast_number(text, style.comma) not in style.fills:
             raise Refused(f"{some([name])} must be a number, not {some([text])}.")
         found.append(number)
     return found

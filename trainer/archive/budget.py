@@ -39,9 +39,9 @@ class Budget:
         self.bytes = self.files = self.packed = 0
         self._until = 0  # the number of bytes at which the disk is checked again
 
-    def begin(self, archive: str, packed: int, code: str) -> "Share":
-        """Start to unpack an archive of ``packed`` bytes. Its errors get the ``code``."""
-        self.packed += packed
+    def begin(self, archive: str, packed: int, code: str, inner: bool = False) -> "Share":
+        """Start to unpack an archive of ``packed`` bytes. Its errors get the ``code``. The bytes of an ``inner`` archive are counted already."""
+        self.packed += 0 if inner else packed
         return Share(self, archive, packed, code)
 
     def look(self, folder: Path, more: int) -> str:

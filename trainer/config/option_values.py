@@ -1,4 +1,4 @@
-"""The values of the options as attributes. Their types are in option_values.pyi, which make form writes from the table of options."""
+"""The values of the options as attributes. Their types are in option_values.pyi, which make contract writes from the table of options."""
 
 
 class OptionValues:

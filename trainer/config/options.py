@@ -6,15 +6,18 @@ from dataclasses import replace
 from trainer.config.option import Option
 from trainer.core import registry
 
-LINK_METRICS = ("mrr", "hits_at_1", "hits_at_10", "hits_at_100", "auc", "average_precision")  # of the prediction of edges
-
 # fmt: off
 _TRAINING = (
     Option("task", "auto", choices=("auto",), help="What to train; auto detects it from the data"),
     Option("model", "auto",
            help="words, trees, linear, perceptron, an installed model, or bert-tiny, small-cnn, mlp or sage with random weights; "
            "auto trains what fits and delivers the best"),
-    Option("data_file", "", also_in=("predict",), help="Id or name of the only file to use; empty uses every suitable file"),
+    Option("data_file", "", also_in=("predict",), help="Id, name or path of the only file or folder to use; empty uses every suitable file"),
+    Option("validation_file", "", since="0.2.0",
+           help="File or folder whose rows choose the best model, by its id, name or path; it is never trained on"),
+    Option("test_file", "", since="0.2.0", help="File or folder whose rows are the final test, by its id, name or path; it is never trained on"),
+    Option("annotation_file", "", since="0.2.0",
+           help="Table that names the files of the other fields and has their labels, by its id, name or path"),
     Option("text_column", "", also_in=("predict",),
            help="Column with the text, or several separated by commas, joined in this order; empty detects it"),
     Option("label_column", "", also_in=("predict",), help="Column with the label; empty detects it"),
@@ -38,9 +41,19 @@ _TRAINING = (
     Option("id_column", "", "data", also_in=("predict",), help="Column with an id for each row, copied into predictions.csv"),
     Option("text_pair_column", "", "data", help="Column with the second text, for models that compare two texts"),
     Option("label_from", "", "data", since="0.2.0", service=True,
-           help="Metadata of the files in Clowder that holds their labels, for example metadata.species; for images and texts, in place of folders"),
+           help="Where Clowder keeps the labels of files: metadata, for example metadata.species, or the tags or sections of files (v1), in place of "
+           "folders; several, separated by commas, are columns"),
+    Option("datasets", "", "data", since="0.2.0", service=True,
+           help="More datasets to train on, separated by commas: ids or addresses of datasets, collection:ID or space:ID (Clowder v1), search:WORDS "
+           "or feed:ID (Clowder v2)"),
     Option("split_column", "", "data", help="Column that assigns each row to train, validation or test"),
     Option("group_column", "", "data", help="Column with a group; rows of the same group stay in the same split"),
+    Option("split", "auto", "data", choices=("auto", "random", "time", "group", "place"), since="0.2.0",
+           help="How rows are held out that the data do not split: time holds out the latest, group keeps rows of group_column together, "
+           "or of one dataset of several, place those near each other by latitude and longitude; auto takes time for tables that are a series, "
+           "groups for ten datasets or more, else random"),
+    Option("time_column", "", "data", since="0.2.0",
+           help="Column with the times of rows or of the edges of a graph: the latest become the test rows; empty detects it, none splits at random"),
     Option("validation_fraction", 0.1, "data", 0.01, 0.5,
            help="Share of the rows held out to choose the best model, if the data has no validation rows"),
     Option("test_fraction", 0.1, "data", 0, 0.5, help="Share of the rows held out for the final test; 0 evaluates on the validation rows only"),
@@ -50,6 +63,12 @@ _TRAINING = (
     Option("missing_labels", "drop", "data", choices=("drop", "fail"), help="What to do with rows without a label: drop them, or fail"),
     Option("encoding", "", "data", also_in=("predict",), help="Encoding of text files, for example latin-1; empty detects it"),
     Option("delimiter", "", "data", also_in=("predict",), help="Delimiter of tables; empty detects it"),
+    Option("fill_values", "auto", "data", since="0.2.0", also_in=("predict",),
+           help="Numbers that stand for a gap, such as -9999: auto finds them, keep reads them as numbers, or a list separated by commas"),
+    Option("sheet", "", "data", since="0.2.0", also_in=("predict",), help="Sheet of a workbook to read; empty chooses it"),
+    Option("repairs", True, "data", since="0.2.0", also_in=("predict",),
+           help="Read tables as they are meant: without rows of units, totals and notes, with names from two rows and empty cells for the values "
+           "of gaps; false reads them as they are written"),
     Option("padding", "longest", "tokenization", choices=("longest", "max_length"),
            help="longest pads each batch to its longest text, which is faster; max_length pads all texts to the same length"),
     Option("truncation_side", "right", "tokenization", choices=("right", "left"), help="Which end of a long text is cut off"),
@@ -75,7 +94,7 @@ _TRAINING = (
     Option("stop_after", 0.0, "training", 0, 200, since="0.2.0",
            help="Epochs after which the training ends although its learning rate falls over all epochs, as in a search; 0 trains all epochs"),
     Option("metric", "auto", "training",
-           choices=("auto", "accuracy", "f1_macro", "f1_weighted", "mcc", "roc_auc", "loss", "rmse", "mae", "r2", *LINK_METRICS),
+           choices=("auto", "accuracy", "f1_macro", "f1_weighted", "mcc", "roc_auc", "loss", "rmse", "mae", "r2"),
            help="Metric that selects the best model"),
     Option("evals_per_epoch", 1, "training", 1, 50, help="Evaluations per epoch, each with a checkpoint"),
     Option("keep_checkpoints", 2, "training", 1, 20, neutral=True, help="Number of newest checkpoints to keep; the best one is always kept"),
@@ -137,8 +156,10 @@ _SCRIPT = (
 def options(kind: str) -> dict[str, Option]:
     """The options of a spec of this kind (train, predict or script) by name, those of single kinds of data among them."""
     tasks = replace(_TRAINING[0], choices=(*_TRAINING[0].choices, *registry.tasks()))
+    metrics = {m: None for kind in registry.kinds().values() for m in kind.choosing_metrics}
+    training = (replace(o, choices=(*o.choices, *metrics)) if o.name == "metric" else o for o in _TRAINING[1:])
     of_kinds = (option for one in sorted(registry.kinds().values(), key=lambda k: k.options_place) for option in one.options)
-    trains = (tasks, *_TRAINING[1:], *of_kinds, *_RESULTS)
+    trains = (tasks, *training, *of_kinds, *_RESULTS)
     if kind == "train":
         return {o.name: o for o in trains}
     own = _SCRIPT if kind == "script" else _PREDICTION

@@ -4,11 +4,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from trainer.archive.budget import Budget
+from trainer.config import older_spec
 from trainer.config.jail import Limits
 from trainer.core.input import Input
 from trainer.run_folder import files
 
 WORK = "work"  # in the run folder: holds one folder for each start
+_SCHEMA = 3
 _SPEC_BYTES = 1 << 30  # it lists every file of the dataset
 
 
@@ -44,7 +46,9 @@ class Script:
 
 @dataclass(frozen=True)
 class Spec:
-    """``parameters`` are the fields that the user changed in the form, ``defaults`` the default values of the form.
+    """``settings`` are the values of the options, ``sources`` where each came from, and ``notes`` what the user is to read about them.
+
+    ``not_read`` are names of files of the dataset that the run does not get, each with the reason.
 
     ``folder`` is the run folder, ``work`` its subfolder for this start (see run_folder/lease.py), ``budget`` what this start may
     still unpack.
@@ -56,9 +60,11 @@ class Spec:
     folder: Path
     work: Path
     dataset: str
-    parameters: dict
-    defaults: dict
+    settings: dict
+    sources: dict
+    notes: tuple[dict, ...]
     inputs: tuple[Input, ...]
+    not_read: tuple[tuple[str, str], ...] = ()
     model: Version | None = None
     champion: Version | None = None
     script: Script | None = None
@@ -71,12 +77,16 @@ class Spec:
 
 
 def load(path: Path) -> Spec:
-    """Read spec.json. Its paths are relative to its folder. Raises ValueError for an input outside inputs/."""
+    """Read spec.json. Its paths are relative to its folder. Raises ValueError for an input outside inputs/, and for what a spec
+    of an older service cannot mean.
+    """
     document = files.read_json(path, _SPEC_BYTES)
-    if document.get("schema") != 2:
-        raise ValueError(f"{path} has schema {document.get('schema')!r}; this trainer reads schema 2")
     folder = path.resolve().parent
     inputs = folder / "inputs"
+    if document.get("schema") == older_spec.SCHEMA:
+        document = older_spec.upgraded(document, inputs)
+    if document.get("schema") != _SCHEMA:
+        raise ValueError(f"{path} has schema {document.get('schema')!r}; this trainer reads schema {_SCHEMA}")
     return Spec(
         kind=document["kind"],
         run=document["run"],
@@ -84,15 +94,22 @@ def load(path: Path) -> Spec:
         folder=folder,
         work=folder / WORK,
         dataset=document["dataset"].get("name", ""),
-        parameters=document["parameters"],
-        defaults=document["defaults"],
-        inputs=tuple(
-            Input(i["name"], _inside(inputs, i["path"]), i["size"], i["sha256"], i.get("id", ""), i.get("label", "")) for i in document["inputs"]
-        ),
+        settings=document["settings"],
+        sources=document["sources"],
+        notes=tuple(document.get("notes", ())),
+        inputs=tuple(_input(inputs, i) for i in document["inputs"]),
+        not_read=tuple((f["name"], f["reason"]) for f in document.get("not_read", ())),
         model=_version(folder, document.get("model")),
         champion=_version(folder, document.get("champion")),
         script=_script(folder, document.get("script", {})) if document["kind"] == "script" else None,
     )
+
+
+def _input(folder: Path, given: dict) -> Input:
+    columns = tuple((c["name"], c["value"]) for c in given.get("columns", ()))
+    name, file = given["name"], _inside(folder, given["path"])
+    label, dataset = given.get("label", ""), given.get("dataset", "")
+    return Input(name, file, given["size"], given["sha256"], given.get("id", ""), label, dataset=dataset, columns=columns)
 
 
 def _script(folder: Path, given: dict) -> Script:

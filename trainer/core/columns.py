@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Columns:
     """The columns that a saved model reads, with the types of its description. ``label`` is the column with what would be right; empty for none.
-    ``styles`` says how numbers were written in the training data; the label is a number where it has a style."""
+    ``styles`` says how numbers were written in the training data; the label is a number where it has a style that names no classes."""
 
     names: tuple[str, ...]
     types: dict[str, str]

@@ -19,7 +19,8 @@ class Example:
     ``row`` counts as a person does, from 1 with the header; it is 0 where the file itself is the example. ``content`` is a text, a pair of
     texts, the words of a sentence, the path of an image, or the cells of a table row in the order of ``Dataset.columns``; the cells of
     number columns are empty or such that ``float`` reads them. ``target`` is the label, the labels (see kinds/rows/label_sets.py), or the
-    tags of all words with spaces between them; for regression a number that ``float`` reads; empty where there is none.
+    tags of all words with spaces between them; for regression a number that ``float`` reads; empty where there is none. ``when`` is a number
+    that grows with time, where the rows of the dataset have one.
     """
 
     file: str
@@ -28,6 +29,7 @@ class Example:
     target: str
     id: str = ""
     group: str = ""
+    when: float | None = None
 
 
 @dataclass
@@ -48,6 +50,7 @@ class Dataset:
     types: dict[str, str] = field(default_factory=dict)
     styles: dict[str, "Style"] = field(default_factory=dict)  # how the columns of numbers are written, and the label of a regression
     dropped: list[tuple[str, int]] = field(default_factory=list)  # reason, rows
+    not_read: list[tuple[str, str]] = field(default_factory=list)  # names of files of the dataset, reasons
     checks: list[dict] = field(default_factory=list)
     split_sha256: str = ""
     separator: str = ""  # between the labels of a target, where rows have several

@@ -85,6 +85,7 @@ class Kind:
     tasks_of_numbers: ClassVar[tuple[str, ...]] = ()  # those of ``tasks`` whose target is a number
     targets: ClassVar[tuple[type[Target], ...]]
     things: ClassVar[str] = "rows"  # examples, in the plural, in a sentence
+    choosing_metrics: ClassVar[tuple[str, ...]] = ()  # metrics of this kind alone that the option metric takes
     options: ClassVar[tuple[Option, ...]] = ()
     options_place: ClassVar[int] = 0  # of its options in forms, beside those of other kinds; equal places are in the order of the kinds
 
@@ -97,17 +98,30 @@ class Kind:
     estimators: ClassVar[tuple[Estimator, ...]] = ()
     compares_named: ClassVar[bool] = False  # whether the estimators are also fitted beside a network that the user named
     encodes_always: ClassVar[bool] = True  # whether rows are encoded where no network is trained
+    gains_by_base: ClassVar[bool] = True  # whether an installed model knows what one from random weights must learn from the data
     gains_by_installed_models: ClassVar[bool] = True  # whether an installed model would probably be better than one from random weights
     from_random_weights: ClassVar[str] = "A {model} model is trained from random weights."
     advice_for_long: ClassVar[str] = "Increase max_length."  # where the model reads only a part of many examples
+    # What is wrong and what to do, where an installed model of this kind is chosen for other data, and another model for data of this kind.
+    unfit_elsewhere: ClassVar[tuple[str, str] | None] = None
+    unfit_here: ClassVar[tuple[str, str] | None] = None
     why_no_network: ClassVar[str] = "A network with random weights needs more data than this to be better. Set model to {shape} to train it."
 
     # --- Reading.
+    # Formats of annotations of pictures that this kind is trained on, as trainer/data/annotations calls them.
+    annotation_formats: ClassVar[tuple[str, ...]] = ()
+    extensions: ClassVar[tuple[str, ...]] = ()  # of files that this kind alone reads, in lower case and without the dot
     claims_by_whole_files: ClassVar[bool] = False  # whether a claim reads whole files, so that it is made without files that others are sure of
 
     def likelihood(self, inputs: Sequence[Input]) -> float:
         """How likely these files are of this kind, from 0 to 1, by a quick look: good enough to choose what the workers import in advance."""
         return 0.0
+
+    def refuse(self, files: Files, settings: Settings) -> None:
+        """Raise UserError where the files are of this kind, in a form that nothing can be trained on and that other kinds would misread.
+
+        All kinds are asked before one makes a claim. The look must be quick, and bounded whatever the files are.
+        """
 
     def claim(self, files: Files, settings: Settings) -> Claim | None:
         """The reading of the files as this kind, how sure it is, and why; None where they are not of this kind.
@@ -278,7 +292,8 @@ class Kind:
     unreadable_input: ClassVar[str] = "The input cannot be read."  # where the file in a request is not what the model reads
 
     def inputs(self, description: dict, folder: Path) -> tuple[Column, ...] | None:
-        """The inputs of a saved model that answers single rows; None where models of this kind answer for datasets only."""
+        """The inputs of a saved model that answers single rows, from its description and the other files in ``folder``; None where models of
+        this kind answer for datasets only."""
         return None
 
     def contents(self, cells: dict[str, list], columns: tuple[Column, ...], styles: dict[str, Style]) -> list:
@@ -291,6 +306,8 @@ class Kind:
 
     # --- Results. A person reads them, so they are short texts and small pictures.
     files_are_examples: ClassVar[bool] = False  # whether an example is a file also where a table names it
+    enough: ClassVar[int] = 500  # training examples for a reliable training; 0 where their number says nothing
+    label_words: ClassVar[str] = ""  # where the labels are if no column has them; empty for the names of folders
     tried: ClassVar[int] = 0  # test rows of a sort that are kept to try the model with
 
     def content(self, example: Example, columns: Sequence[str]) -> str:
@@ -341,9 +358,29 @@ class Kind:
         """The examples of a prediction in the report; None for the first ones."""
         return None
 
+    def answer_files(self, answered: Answered, work: Path, out: Path) -> dict[str, dict]:
+        """Write further files of a prediction into ``out``. Gives their ``title`` and ``text`` by their paths in result.json. The service packs
+        those below ``answers`` into one archive. ``work`` is the folder of the start, in which workers may have left answers."""
+        return {}
+
     def answers_scores(self, answered: Answered, rows: numpy.ndarray, seed: int) -> Report:
         """The metrics of a prediction on ``rows``, whose labels are known."""
         return answered.target.report(answered.target.answers(answered.outputs[rows], answered.truth[rows]), seed)
+
+    baseline_snippet: ClassVar[str] = ""  # the lines of Python for the linear model beside it; empty for none
+    why_no_single_answers: ClassVar[str] = "Models of this kind do not answer single rows. Let this one answer for a dataset."
+
+    def snippet(self, base: str, task: str, folder: Path) -> str:
+        """The name of the lines of Python that load the model in ``folder``: a file in ``snippets`` of the folder of a kind."""
+        return f"{self.name}/{self.name}"
+
+    def reads(self, model: dict) -> str:
+        """What the model reads, in words. ``model`` is that of result.json."""
+        return ""
+
+    def answers_in_words(self, labels: Sequence[str], data: Dataset) -> str:
+        """What the model answers, in words; empty for one of its labels or a number."""
+        return ""
 
     def lacks(self, description: dict, data: Dataset) -> bool:
         """Whether an earlier model reads something that ``data`` no longer has."""

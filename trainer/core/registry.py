@@ -46,6 +46,11 @@ def predicts_numbers(task: str) -> bool:
     return any(task in kind.tasks_of_numbers for kind in kinds().values())
 
 
+def extensions() -> set[str]:
+    """The extensions of files that one kind alone reads: ``Sources.of_kinds``."""
+    return {extension for kind in kinds().values() for extension in kind.extensions}
+
+
 def tasks() -> tuple[str, ...]:
     return tuple(task for kind in kinds().values() for task in kind.tasks)
 

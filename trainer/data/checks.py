@@ -1,5 +1,9 @@
 """The results of the checks before the training, including those that passed."""
 
+import collections
+from collections.abc import Iterable
+
+from trainer.errors import some
 from trainer.run_folder.events import Events
 
 
@@ -10,6 +14,7 @@ class Checks:
         self.events = events
         self.entries: list[dict] = []
         self.dropped: list[tuple[str, int]] = []
+        self.not_read: list[tuple[str, str]] = []  # names of files, each with the reason
 
     def ok(self, code: str, text: str) -> None:
         self.entries.append({"code": code, "level": "ok", "text": text})
@@ -22,3 +27,18 @@ class Checks:
         """Note that ``rows`` rows were left out."""
         if rows:
             self.dropped.append((reason, rows))
+
+    def ignore(self, files: Iterable[tuple[str, str]]) -> None:
+        """Note the names of the files of the dataset that are not read, each with the reason, and say so once."""
+        self.not_read += files
+        if self.not_read:
+            listed = [f"{name} ({reason})" for name, reason in self.not_read]
+            self.events.decision("ignored_files", listed[:1000], f"Not used: {by_reason(self.not_read)}.")
+
+
+def by_reason(files: Iterable[tuple[str, str]]) -> str:
+    """Names of files by the reason, for a sentence: some of each."""
+    names = collections.defaultdict(list)
+    for name, reason in files:
+        names[reason].append(name)
+    return "; ".join([f"{some(of, 3)} ({reason})" for reason, of in names.items()][:6])

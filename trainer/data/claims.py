@@ -70,14 +70,18 @@ class Claim:
 def choose(spec: Spec, found: Sources, settings: Settings, checks: Checks, kinds: Iterable[Kind]) -> Claim:
     """The claim that wins. Its decisions and warnings are written, and its ignored files noted in ``found``.
 
-    Raises UserError if the winner has a fault, or if two claims are about equally good. A kind whose claim raises another error is left out.
+    Raises UserError if a kind refuses the files, if the winner has a fault, or if two claims are about equally good. A kind whose claim raises
+    another error is left out with a warning.
     """
+    kinds = list(kinds)
     shared: dict[str, Any] = {}
+    for kind in kinds:
+        _let_refuse(kind, Files(spec, found, checks, shared), settings)
     claims: list[Claim] = []
     for kind in sorted(kinds, key=lambda k: k.claims_by_whole_files):
         taken = frozenset().union(*(c.used for c in claims if c.sure >= FORM)) if kind.claims_by_whole_files else frozenset()
         files = Files(spec, found.without(taken), Checks(Noted(checks.events)), shared)
-        if (claim := _claim(kind, files, settings)) is not None:
+        if (claim := _claim(kind, files, settings, checks)) is not None:
             claims.append(claim)
     if not claims:
         raise UserError(
@@ -92,7 +96,18 @@ def choose(spec: Spec, found: Sources, settings: Settings, checks: Checks, kinds
     return _won(best, found, checks)
 
 
-def _claim(kind: Kind, files: Files, settings: Settings) -> Claim | None:
+def _let_refuse(kind: Kind, files: Files, settings: Settings) -> None:
+    try:
+        kind.refuse(files, settings)
+    except UserError:
+        raise
+    except Exception as e:
+        if as_user_error(e, str(files.spec.folder)) is not None:
+            raise  # it is about the machine, not about the data
+        _warn(f"Whether the dataset has annotations that the kind {kind.name} cannot be trained on could not be looked at", files.checks, e)
+
+
+def _claim(kind: Kind, files: Files, settings: Settings, checks: Checks) -> Claim | None:
     try:
         claim = kind.claim(files, settings)
         return claim and Claim(**{**vars(claim), "files": claim.files or files})
@@ -101,9 +116,15 @@ def _claim(kind: Kind, files: Files, settings: Settings) -> Claim | None:
     except Exception as e:
         if as_user_error(e, str(files.spec.folder)) is not None:
             raise  # it is about the machine, not about the data
-        print(f"The files could not be looked at as {kind.name}, so this kind is left out:", flush=True)
-        traceback.print_exc()
+        _warn(f"The files could not be looked at as {kind.name}, so this kind is left out", checks, e)
         return None
+
+
+def _warn(what: str, checks: Checks, error: Exception) -> None:
+    """Tell of an error that nobody expects: what the files are may have been taken for something else."""
+    print(f"{what}:", flush=True)
+    traceback.print_exception(error)
+    checks.warning("look_failed", f"{what} ({type(error).__name__}). Check that the task and the examples are what you mean.")
 
 
 def _ask_where_close(best: Claim, claims: list[Claim]) -> None:
@@ -124,6 +145,7 @@ def _won(best: Claim, found: Sources, checks: Checks) -> Claim:
         noted.events.repeat(events)
     checks.entries += noted.entries
     checks.dropped += noted.dropped
+    checks.not_read += noted.not_read
     noted.events = events  # what the reading decides later is written at once
     for name, reason in best.files.sources.ignored.items():
         found.ignored.add(name, reason)

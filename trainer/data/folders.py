@@ -42,26 +42,27 @@ def read(sources: list[Input], wanted: str) -> list[Labelled]:
     files = []
     for source, parts in zip(sources, folders):
         if len(parts) > level:
-            files.append(Labelled(source, parts[level], _split(parts, divides)))
+            files.append(Labelled(source, parts[level], _split(source, parts, divides)))
     counts = collections.Counter(f.label for f in files)
     return files if sum(n >= MIN_FILES for n in counts.values()) >= MIN_FOLDERS else []
 
 
 def by_metadata(sources: list[Input]) -> list[Labelled]:
-    """The files with a label in their metadata. A level of folders whose names all stand for splits tells the split."""
+    """The files with a label, or with columns of labels, in their metadata. A level of folders whose names all stand for splits tells the split."""
     folders, _, divides = _levels(sources)
-    return [Labelled(source, source.label, _split(parts, divides)) for source, parts in zip(sources, folders) if source.label]
+    labelled = ((s, _split(s, parts, divides)) for s, parts in zip(sources, folders) if s.label or s.columns)
+    return [Labelled(source, source.label, split) for source, split in labelled]
 
 
 def _levels(sources: list[Input]) -> tuple[list[list[str]], list[set[str]], list[bool]]:
     """The folders of each file, the names in each level of folders, and whether these all stand for splits."""
-    folders = [source.name.split("/")[:-1] for source in sources]
+    folders = [[names.nfc(part).strip() or part for part in names.in_form(source.name).split("/")[:-1]] for source in sources]
     levels = [{f[i] for f in folders if len(f) > i} for i in range(max(map(len, folders), default=0))]
     return folders, levels, [bool(level) and all(names.split_of(name) for name in level) for level in levels]
 
 
-def _split(parts: list[str], divides: list[bool]) -> str:
-    return next((names.split_of(part) for part, divided in zip(parts, divides) if divided), "")
+def _split(source: Input, parts: list[str], divides: list[bool]) -> str:
+    return names.chosen_split(source.name) or next((names.split_of(part) for part, divided in zip(parts, divides) if divided), "")
 
 
 def is_level(label_column: str) -> bool:

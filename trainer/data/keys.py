@@ -25,11 +25,12 @@ class Keys:
     """``keys(example)`` is equal for copies: the same words, the same cells, the same bytes of an image.
 
     ``key`` is that of the kind of data. ``known`` holds sha256 sums of files that are known already.
-    With ``by_row`` no two rows are copies: rows of a few categories are equal by chance.
+    With ``by_row`` no two rows are copies: rows of a few categories are equal by chance. With ``by_time`` rows of different times are none.
     """
 
-    def __init__(self, key: Callable[[Example], str] = texts, known: dict[Path, str] | None = None, by_row: bool = False):
+    def __init__(self, key: Callable[[Example], str] = texts, known: dict[Path, str] | None = None, by_row: bool = False, by_time: bool = False):
         self._key_of, self._sums, self._by_row = key, known or {}, by_row
+        self._by_time = by_time
         self._keys: dict[int, str] = {}  # by identity, which is much faster than by value
         self._held: list[Example] = []  # so that no identity is used again
 
@@ -48,4 +49,6 @@ class Keys:
             return text
         if self._by_row:
             text = f"{text}\0{example.file}\0{example.row}"
+        if self._by_time:
+            text = f"{text}\0{example.when}"
         return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

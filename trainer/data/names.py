@@ -1,7 +1,10 @@
 """Names by which columns and files are recognised, and names of files that are never data."""
 
 import re
+import unicodedata
 from pathlib import PurePosixPath
+
+from trainer.data import foreign
 
 # In order of preference, should several be there.
 LABELS = ("label", "labels", "target", "class", "category", "sentiment", "y", "gold", "rating")
@@ -16,31 +19,39 @@ COLUMN_NAMES = frozenset((*LABELS, *TEXTS, TITLE, *(name for pair in PAIRS for n
 IDENTIFIERS = frozenset("id ids index idx key uid uuid guid identifier row rowid row_id number nr no".split())
 SPLIT_COLUMNS = ("split", "subset", "partition")
 
-TABLES = ("csv", "tsv", "tab", "txt", "jsonl", "ndjson", "json", "parquet", "conll", "bio", "iob", "iob2")
+WORKBOOKS = ("xlsx", "xlsm", "xlsb", "xls", "ods")
+ARRAYS = ("nc", "nc4", "netcdf", "cdf", "h5", "hdf5", "he5", "hdf", "npy", "feather", "arrow", "ipc", "orc")  # columns behind each other
+OF_INSTRUMENTS = ("dat", "data", "asc", "prn", "rdb", "")  # any program may write any content into them, or into a file without an ending
+TABLES = (
+    *("csv", "tsv", "tab", "txt", "jsonl", "ndjson", "json", "geojson", "parquet", "conll", "bio", "iob", "iob2", "dbf", "arff"),
+    *WORKBOOKS, *ARRAYS, *OF_INSTRUMENTS,
+)  # fmt: skip
 EDGE_LISTS = ("edges", "edgelist", "el", "cites", "content")  # tables of edges or nodes
 GRAPHS = ("graphml", "gexf", "gml", "mtx", "npz", "net", "nt", *EDGE_LISTS)
 PARQUET = "parquet"
 TEXT = "txt"  # a table, or one of many texts in folders
+ANY_CONTENT = (TEXT, *OF_INSTRUMENTS)  # only the content tells whether it is a table
 MARKDOWN = "md"
 TOKENS, TOKEN_META, TOKENIZER = "bin", "meta.pkl", "tokenizer.json"
 IMAGES = ("png", "jpg", "jpeg", "gif", "bmp", "webp", "tif", "tiff")
+WORLD_FILES = ("tfw", "tifw", "jgw", "jpgw", "pgw", "pngw", "wld")  # the place of a picture on the earth
+ANNOTATIONS = ("xml", "yaml", "yml", "names", "shp", "gpkg", "kml", *WORLD_FILES)  # not read, but they tell what pictures are for
 ARCHIVE = "zip"
 COMPRESSED = ("gz", "bz2", "xz", "zst")  # behind the ending of a table: train.csv.gz
-_WEIGHTS = ("bin", "safetensors", "pt", "pth", "ckpt", "h5", "onnx", "pkl", "pickle", "joblib")
+WEIGHTS = ("bin", "safetensors", "pt", "pth", "ckpt", "h5", "onnx")  # beside the configuration of a model
+_SYSTEM_FILES = frozenset(("thumbs.db", "ehthumbs.db", "desktop.ini", "icon\r"))
 
 _NOT_READ = {
-    "a spreadsheet: save it as CSV": ("xlsx", "xls", "ods"),
     "an unsupported archive format: use ZIP": (*COMPRESSED, "tar", "tgz", "7z", "rar"),
     "an unsupported image format: use PNG or JPEG": ("heic", "heif", "avif", "svg", "psd", "nef", "cr2"),
-    "weights or pickled objects, which are never loaded": _WEIGHTS,
+    "weights or pickled objects, which are never loaded": ("safetensors", "pt", "pth", "ckpt", "onnx", "pkl", "pickle", "joblib"),
+    "binary data of a form that its name does not tell: save it as CSV, or as images": ("bin",),
 }
 
-# What a run delivers, plus what it leaves in its run folder: never training data of a later run.
-_RESULTS = frozenset(
-    "metrics.json predictions.csv manifest.json result.json error.json spec.json events.jsonl labels.json config.json "
-    "tokenizer.json tokenizer_config.json vocab.txt report.html model.zip model_card.md log.txt".split()
-)
-_RESULT_FOLDER = "finetune"
+# The service puts files that a person chose in a form into such a folder, whatever their own names say: internal/job/chosen.go.
+DATA, LABELLING, SETTINGS, MODEL = "data", "labels", "settings", "model"
+_CHOSEN = re.compile(r"(data|train|validation|test|labels|settings|model) \(form(, [^/]*)?\)/")
+
 _NATURAL = re.compile(r"(\d+)")
 
 _SPLITS = (
@@ -50,28 +61,15 @@ _SPLITS = (
 )
 
 
-def is_result(name: str) -> bool:
-    """Whether ``name`` is something that a run of ours delivered into the dataset."""
-    parts = PurePosixPath(name.lower().lstrip("/")).parts
-    return bool(parts) and (_RESULT_FOLDER in parts[:-1] or parts[-1] in _RESULTS)
+def nfc(text: str) -> str:
+    """``text`` with each accented letter as one character. Macs write file names with letter and accent apart, which look the same."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def is_identifier(name: str) -> bool:
     """Whether a column of this name numbers or names its rows. The index that some programs write has no name or "Unnamed: 0"."""
     name = name.strip().lower()
     return name in IDENTIFIERS or name.endswith(("_id", " id", "-id")) or name.startswith("unnamed") or name == "column 1"
-
-
-def model_folders(names) -> set[str]:
-    """The folders that hold a model: a configuration beside weights. Nothing in them is data, and nothing is ever loaded."""
-    weights, configured = set(), set()
-    for name in names:
-        folder, _, base = name.rpartition("/")
-        if base.lower() == "config.json":
-            configured.add(folder)
-        elif extension(base) in _WEIGHTS:
-            weights.add(folder)
-    return weights & configured
 
 
 def token_folders(names) -> set[str]:
@@ -101,29 +99,66 @@ def is_hidden(name: str) -> bool:
     return any(part.startswith(".") or part == "__MACOSX" for part in PurePosixPath(name).parts)
 
 
+def is_of_system(name: str) -> bool:
+    """Whether a file of this name is one that an operating system leaves in folders."""
+    return PurePosixPath(name.lower()).name in _SYSTEM_FILES
+
+
 def extension(name: str) -> str:
     """The ending of a file's name in lower case: csv for train.csv, and for the compressed table train.csv.gz."""
-    suffixes = [s.lstrip(".") for s in PurePosixPath(name.lower()).suffixes[-2:]]
+    suffixes = [s.lstrip(".") for s in PurePosixPath(name.lower().rstrip()).suffixes[-2:]]
     if len(suffixes) == 2 and suffixes[1] in COMPRESSED and suffixes[0] in (*TABLES, *GRAPHS):
         return suffixes[0]
     return suffixes[-1] if suffixes else ""
 
 
+def stem(name: str) -> str:
+    """The name of a file without its folders and its ending, in lower case."""
+    return name.rsplit("/", 1)[-1].rpartition(".")[0].lower()
+
+
 def compression(name: str) -> str:
     """How a table is compressed, by its name; empty where it is not."""
-    last = PurePosixPath(name.lower()).suffix.lstrip(".")
+    last = PurePosixPath(name.lower().rstrip()).suffix.lstrip(".")
     return last if last in COMPRESSED and extension(name) != last else ""
 
 
 def not_read(name: str) -> str:
     """Why a file of this name is neither a table, a text nor an image."""
     kind = extension(name)
-    return next((why for why, kinds in _NOT_READ.items() if kind in kinds), "not a table, text or image by its file extension")
+    inner = extension(PurePosixPath(name.rstrip()).stem) if kind in COMPRESSED else ""
+    return (
+        foreign.by_ending(inner)
+        or foreign.by_ending(kind)
+        or next((why for why, kinds in _NOT_READ.items() if kind in kinds), "not a table, text or image by its file extension")
+    )
+
+
+def chosen_as(name: str) -> str:
+    """What a person chose the file for in a form: a split, DATA, LABELLING, SETTINGS or MODEL; empty where nobody did."""
+    chosen = _CHOSEN.match(name)
+    return chosen[1] if chosen else ""
+
+
+def chosen_split(name: str) -> str:
+    """The split that a person chose the file for in a form, or an empty text."""
+    chosen = chosen_as(name)
+    return chosen if chosen in ("train", "validation", "test") else ""
+
+
+def in_form(name: str) -> str:
+    """``name`` without the folder that says what the file was chosen for."""
+    return name[name.index("/") + 1 :] if chosen_as(name) else name
 
 
 def split_of(name: str) -> str | None:
-    """The split that a file's name stands for, else that of the nearest folder whose name says one, else None."""
-    path = PurePosixPath(name.lower())
+    """The split that a file's name stands for, else that of the nearest folder whose name says one, else None.
+
+    What a person chose the file for counts before its name.
+    """
+    if chosen := chosen_split(name):
+        return chosen
+    path = PurePosixPath(in_form(name).lower())
     for part in (path.stem, *reversed(path.parts[:-1])):
         for split, pattern in _SPLITS:
             if pattern.search(part):

@@ -1,16 +1,19 @@
 """Which files of the dataset are data, and of which kind."""
 
-import collections
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from trainer.archive import streams
 from trainer.archive.streams import NotCompressed
 from trainer.archive.zips import NotAnArchive
-from trainer.config.settings import is_settings_file
+from trainer.config.settings_files import is_settings_file
 from trainer.config.spec import Spec
+from trainer.core import registry
 from trainer.core.input import Input
-from trainer.data import archives, names
+from trainer.data import archives, names, origins
+from trainer.data.checks import by_reason
+from trainer.data.delivered import NotData
+from trainer.data.origins import Origins
 from trainer.errors import UserError, some
 from trainer.run_folder.events import Events
 
@@ -33,17 +36,12 @@ class Ignored:
     def names(self) -> list[str]:
         return list(self._reasons)
 
-    def listed(self) -> list[str]:
-        return [f"{name} ({reason})" for name, reason in self._reasons.items()]
-
     def __str__(self) -> str:
-        by_reason = collections.defaultdict(list)
-        for name, reason in self._reasons.items():
-            by_reason[reason].append(name)
-        return "; ".join([f"{some(names_of, 3)} ({reason})" for reason, names_of in by_reason.items()][:6])
+        return by_reason(self._reasons.items())
 
 
-_LISTS = ("tables", "texts", "images", "documents", "tokens", "graphs")
+_READ = ("tables", "texts", "images", "documents", "tokens", "graphs", "of_kinds")
+_LISTS = (*_READ, "others")
 
 
 @dataclass
@@ -56,7 +54,10 @@ class Sources:
     documents: list[Input] = field(default_factory=list)  # read only where the task is to write texts
     tokens: list[Input] = field(default_factory=list)  # files of tokens, and what describes them
     graphs: list[Input] = field(default_factory=list)  # in formats of graphs; edges in tables are among the tables
+    of_kinds: list[Input] = field(default_factory=list)  # in formats of a single kind: see ``Kind.extensions``
+    others: list[Input] = field(default_factory=list)  # not read, but they may be annotations of the images
     ignored: Ignored = field(default_factory=Ignored)
+    origins: Origins = field(default_factory=Origins)
 
     def without(self, taken: frozenset[str]) -> "Sources":
         """A copy without the files of these names; what is ignored in the copy is not ignored here."""
@@ -64,7 +65,7 @@ class Sources:
         for name, reason in self.ignored.items():
             ignored.add(name, reason)
         lists = {name: [i for i in getattr(self, name) if i.name not in taken] for name in _LISTS}
-        return Sources(**lists, ignored=ignored)
+        return Sources(**lists, ignored=ignored, origins=self.origins)
 
     def sums(self) -> dict[Path, str]:
         """The sha256 sums that are known of the images."""
@@ -77,23 +78,36 @@ def find(spec: Spec, data_file: str, events: Events) -> Sources:
         raise UserError(
             "empty_dataset", "The dataset has no files.", "Add a table with a label column, or folders of texts or images, then submit again."
         )
-    found = Sources()
-    wanted = _wanted(spec, data_file.strip()) if data_file.strip() else None
-    models = names.model_folders(i.name for i in spec.inputs)
-    streams = names.token_folders(i.name for i in spec.inputs) - models
+    found = Sources(origins=origins.of(spec.inputs))
+    for name, reason in spec.not_read:
+        found.ignored.add(name, reason)
+    wanted = _wanted(spec, data_file.strip())
+    no_data = NotData(spec.inputs)
+    streams = names.token_folders(i.name for i in spec.inputs) - no_data.models
     for source in sorted(spec.inputs, key=lambda i: names.natural(i.name)):
-        if wanted is None and names.is_token_file(source.name, streams):
+        if names.chosen_as(source.name) in (names.SETTINGS, names.MODEL):
+            found.ignored.add(source.name, "chosen in the form, and no data")
+        elif wanted is None and names.is_token_file(source.name, streams):
             found.tokens.append(source)
-            continue
-        if wanted is None or source in wanted:
-            _add(source, spec, models, wanted is not None, found, events)
-        elif names.extension(source.name) in names.IMAGES and not _refused(source, models):
+        elif wanted is None or source in wanted:
+            _add(source, spec, no_data, wanted is not None and not names.chosen_as(source.name), found, events)
+        elif names.extension(source.name) in names.IMAGES and not _refused(source, no_data):
             found.images.append(source)  # the chosen table may name it
     return found
 
 
-def _wanted(spec: Spec, data_file: str) -> list[Input]:
-    chosen = [i for i in spec.inputs if data_file in (i.id, i.name)] or [i for i in spec.inputs if i.name.rsplit("/", 1)[-1] == data_file]
+def _wanted(spec: Spec, data_file: str) -> list[Input] | None:
+    """The files that a person chose, or None for all of the dataset. Files for validation, test and labels are chosen besides the data."""
+    chosen = [i for i in spec.inputs if names.chosen_as(i.name)]
+    if any(names.chosen_as(i.name) in (names.DATA, "train") for i in chosen):
+        return chosen
+    return [*chosen, *_named(spec, data_file)] if data_file else None
+
+
+def _named(spec: Spec, data_file: str) -> list[Input]:
+    named = names.nfc(data_file)
+    chosen = [i for i in spec.inputs if i.id == data_file or names.nfc(i.name) == named]
+    chosen = chosen or [i for i in spec.inputs if names.nfc(i.name.rsplit("/", 1)[-1]).strip() == named]
     if not chosen:
         raise UserError(
             "unknown_file",
@@ -104,39 +118,42 @@ def _wanted(spec: Spec, data_file: str) -> list[Input]:
     return chosen
 
 
-def _add(source: Input, spec: Spec, models: set[str], asked: bool, found: Sources, events: Events) -> None:
-    kind = names.extension(source.name)
-    if not asked and (reason := _refused(source, models)):
+def _add(source: Input, spec: Spec, no_data: NotData, asked: bool, found: Sources, events: Events) -> None:
+    extension = names.extension(source.name)
+    if not asked and (reason := _refused(source, no_data)):
         found.ignored.add(source.name, reason)
-    elif kind == names.ARCHIVE:
+    elif extension == names.ARCHIVE:
         _expand(source, spec, found, events)
-    elif kind in names.IMAGES:
+    elif extension in names.IMAGES:
         found.images.append(source)
-    elif kind == names.MARKDOWN:
+    elif extension == names.MARKDOWN:
         found.documents.append(source)
-    elif kind in names.TABLES or kind in names.GRAPHS or asked:
+    elif extension in registry.extensions():
+        found.of_kinds.append(source)
+    elif extension in names.TABLES or extension in names.GRAPHS or asked:
         try:
             source = _decompressed(source, spec, events)
         except NotCompressed as e:
             found.ignored.add(source.name, e)
             return
-        (found.graphs if kind in names.GRAPHS else found.tables).append(source)
-        if kind == names.PARQUET:
+        (found.graphs if extension in names.GRAPHS else found.tables).append(source)
+        if extension == names.PARQUET:
             _add_inner_images(source, spec, found)
-        if kind == names.TEXT:
+        if extension == names.TEXT:
             found.texts.append(source)
     else:
+        found.others.append(source)
         found.ignored.add(source.name, names.not_read(source.name))
 
 
-def _refused(source: Input, models: set[str]) -> str:
+def _refused(source: Input, no_data: NotData) -> str:
     """Why a file is never data, or an empty text."""
     if names.is_hidden(source.name):
         return "a hidden file"
-    if source.name.rpartition("/")[0] in models:
-        return "part of a model, which is never loaded"
-    if names.is_result(source.name):
-        return "the result of an earlier run"
+    if names.is_of_system(source.name):
+        return "a file of the operating system"
+    if reason := no_data.reason(source.name):
+        return reason
     if is_settings_file(source.name):
         return "a settings file"
     return ""
@@ -163,13 +180,19 @@ def _add_inner_images(source: Input, spec: Spec, found: Sources) -> None:
 
 def _expand(source: Input, spec: Spec, found: Sources, events: Events) -> None:
     try:
-        members = archives.expand(source, spec.work / "expanded", spec.budget, events)
+        unpacked = archives.expand(source, spec.work / "expanded", spec.budget, events)
     except NotAnArchive as e:
         found.ignored.add(source.name, e)
         return
-    for member in sorted(members, key=lambda i: names.natural(i.name)):
-        _add(member, spec, set(), False, found, events)
-    count = len({i.name for i in (*found.tables, *found.images)} & {m.name for m in members})
+    members = unpacked.files
+    no_data = NotData(members)
+    for member in members:
+        _add(member, spec, no_data, False, found, events)
+    for name, reason in unpacked.others:
+        found.ignored.add(name, reason)
+    count = len({i.name for kind in _READ for i in getattr(found, kind)} & {m.name for m in members})
     if not count:
-        found.ignored.add(source.name, "contains no readable table, text or image; nested archives are not opened")
-    events.decision("archive", source.name, f"The archive {source.name} is read as a folder: {count} of its files are tables, texts or images.")
+        found.ignored.add(source.name, "contains no readable table, text or image")
+    events.decision(
+        "archive", source.name, f"The archive {source.name} is read as a folder: {count} of its files are tables, texts, images or other data."
+    )

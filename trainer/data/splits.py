@@ -10,9 +10,11 @@ import hashlib
 import math
 
 from trainer.core.example import SPLITS, Example
+from trainer.data import ordered
 from trainer.data.checks import Checks
 from trainer.data.duplicates import remove
 from trainer.data.keys import Keys
+from trainer.data.ordered import Rule
 from trainer.errors import UserError, left_out, some
 
 MIN_ROWS = 20
@@ -23,9 +25,9 @@ BINS = 10  # of a target that is a number
 Splits = dict[str, list[Example]]
 
 
-def complete(given: Splits, keys: Keys, regression: bool, settings, checks: Checks) -> Splits:
-    """The three splits from those that are given: missing ones are cut out of train, copies between them are removed."""
-    events = checks.events
+def complete(given: Splits, keys: Keys, regression: bool, settings, checks: Checks, rule: Rule | None = None) -> Splits:
+    """The three splits from those that are given: missing ones are cut out of train by ``rule``, copies between them are removed."""
+    events, rule = checks.events, rule or Rule()
     splits = remove({name: list(given.get(name, [])) for name in SPLITS}, keys, settings.duplicates, checks)
     _check_rows(splits, regression)
     fractions = {"test": settings.test_fraction, "validation": settings.validation_fraction}
@@ -33,29 +35,60 @@ def complete(given: Splits, keys: Keys, regression: bool, settings, checks: Chec
     if missing:
         before = len(splits["train"])
         shares = {n: fractions[n] * (n in missing) for n in fractions}
-        cut = stratified(splits["train"], shares, keys, regression, settings.seed)
+        cut, why = _cut(splits["train"], shares, keys, regression, settings, rule, checks)
         splits |= {n: rows for n, rows in cut.items() if n == "train" or n in missing}
         if empty := [n for n in missing if not splits[n]]:
             raise _indivisible(empty, splits["train"], keys, settings.group_column)
-        events.decision("split", _counts(splits), _why(splits, missing, before, regression, bool(settings.group_column)))
+        events.decision(
+            "split", _counts(splits), why or _why(splits, missing, before, regression, rule.whole or ("groups" if settings.group_column else ""))
+        )
     else:
+        _check_order(splits, rule, checks)
         events.decision("split", _counts(splits), "The file names or the split column define the training, validation and test rows.")
     return splits if regression or not any(e.target for e in splits["train"]) else _known_labels(splits, checks)
 
 
-def hold_out(found: Splits, keys: Keys, settings, unit: str, even: str, given: str, checks: Checks) -> Splits:
+def hold_out(found: Splits, keys: Keys, settings, unit: str, even: str, given: str, checks: Checks, rule: Rule | None = None) -> Splits:
     """Cut the splits that are empty out of train, and say so in words: ``unit`` are the examples, ``even`` is what they are spread over,
     and ``given`` is where the splits come from if none is empty."""
     fractions = {"test": settings.test_fraction, "validation": settings.validation_fraction}
     missing = [n for n in fractions if not found[n] and fractions[n] > 0]
     why = f"{given} define the training, validation and test {unit}."
     if missing:
-        cut = stratified(found["train"], {n: fractions[n] * (n in missing) for n in fractions}, keys, False, settings.seed)
+        shares = {n: fractions[n] * (n in missing) for n in fractions}
+        cut, in_time = _cut(found["train"], shares, keys, False, settings, rule or Rule(), checks)
         found = found | {n: rows for n, rows in cut.items() if n == "train" or n in missing}
         parts = " and ".join(f"{len(found[n])} for {n}" for n in missing)
-        why = f"The dataset does not define {' or '.join(missing)} {unit}, so {parts} are held out by a content hash, evenly over {even}."
+        by_hash = f"so {parts} are held out by a content hash, evenly over {even}"
+        why = in_time or f"The dataset does not define {' or '.join(missing)} {unit}, {by_hash}."
     checks.events.decision("split", _counts(found), why)
     return found
+
+
+def _cut(rows: list[Example], shares: dict[str, float], keys: Keys, regression: bool, settings, rule: Rule, checks: Checks) -> tuple[Splits, str]:
+    """The rows cut by ``rule``, and the sentence for a split by time. Where the rows allow none, and nobody asks for it, they are cut at random."""
+    if rule.by == ordered.TIME:
+        splits, fault = ordered.latest(rows, shares)
+        fault = fault or ("" if rule.asked else ordered.lacking(splits, regression))
+        if not fault:
+            splits = remove(splits, keys, settings.duplicates, checks)
+            parts = " and ".join(
+                f"the {'latest' if n == 'test' or not shares['test'] else 'next'} {len(splits[n])} for {n}" for n in shares if shares[n]
+            )
+            return splits, f"{rule.why} Of the {len(rows)} rows {parts} are held out, and the model learns from earlier ones."
+        if rule.asked:
+            raise UserError("no_times", f"The rows cannot be split by time: {fault}.", "Choose another time_column, or set data.split to random.")
+        checks.warning(ordered.AGAIN, f"{rule.flatters} The rows are split at random nevertheless, because in a split by time {fault}.")
+    elif rule.flatters:
+        checks.warning(ordered.AGAIN, rule.flatters)
+    return stratified(rows, shares, keys, regression, settings.seed), ""
+
+
+def _check_order(splits: Splits, rule: Rule, checks: Checks) -> None:
+    """Warn of given splits whose test rows lie among the training rows in time, where neighbours are alike."""
+    first, last = ({e.when for e in splits[n] if e.when is not None} for n in ("test", "train"))
+    if rule.neighbours and first and last and min(first) <= max(last):
+        checks.warning(ordered.AGAIN, f"{rule.neighbours}, and the test rows are not later than the training rows: the metrics flatter.")
 
 
 def stratified(rows: list[Example], shares: dict[str, float], keys: Keys, regression: bool, seed: int) -> Splits:
@@ -149,11 +182,7 @@ def _check_rows(splits: Splits, regression: bool) -> None:
     if not any(counts):
         return  # nothing is labelled
     if len(counts) < 2:
-        raise UserError(
-            "one_class",
-            f"All training rows have the label {next(iter(counts))}, so there is nothing to predict.",
-            "Add rows of at least one other class, or choose another label_column.",
-        )
+        raise _one_class(counts)
     if not regression and len(counts) > MAX_CLASSES:
         raise UserError(
             "too_many_classes",
@@ -168,9 +197,19 @@ def _check_rows(splits: Splits, regression: bool) -> None:
         )
 
 
+def _one_class(counts: collections.Counter) -> UserError:
+    return UserError(
+        "one_class",
+        f"All training rows have the label {next(iter(counts))}, so there is nothing to predict.",
+        "Add rows of at least one other class, or choose another label_column.",
+    )
+
+
 def _known_labels(splits: Splits, checks: Checks) -> Splits:
     """Leave out rows whose label never occurs in training, and warn of classes that are too small to be learnt."""
     counts = collections.Counter(e.target for e in splits["train"])
+    if len(counts) < 2:
+        raise _one_class(counts)  # rows of another class have the content of rows of this one, and are held out with them
     for name in ("validation", "test"):
         known = [e for e in splits[name] if e.target in counts]
         if removed := len(splits[name]) - len(known):
@@ -194,9 +233,9 @@ def _counts(splits: Splits) -> dict[str, int]:
     return {n: len(splits[n]) for n in SPLITS}
 
 
-def _why(splits: Splits, missing: list[str], before: int, regression: bool, grouped: bool) -> str:
+def _why(splits: Splits, missing: list[str], before: int, regression: bool, whole: str) -> str:
     parts = " and ".join(f"{len(splits[n])} for {n}" for n in missing)
     labelled = any(e.target for e in splits["train"])
     even = ", evenly over the range of the target" if regression else ", evenly over the classes" if labelled else ""
-    whole = ", and groups stay together" if grouped else ""
-    return f"The dataset does not define {' or '.join(missing)} rows, so {parts} are taken from the {before} rows by a content hash{even}{whole}."
+    together = f", and {whole} stay together" if whole else ""
+    return f"The dataset does not define {' or '.join(missing)} rows, so {parts} are taken from the {before} rows by a content hash{even}{together}."

@@ -6,9 +6,11 @@ import itertools
 
 from trainer.core.example import Example
 from trainer.core.kind import Kind
+from trainer.data.origins import ONE, Origins
 from trainer.targets.target import number
 
 TEXT_LIMIT = 200  # characters
+FILE = "file"  # the column with the file of a line
 _FORMULA = "=+-@\t\r"  # how formulas begin
 
 
@@ -25,12 +27,16 @@ def entry(example: Example, kind: Kind, columns, **more) -> dict:
     return shown
 
 
-def table(head: list[str], rows) -> str:
-    """A CSV file that can be opened in a spreadsheet: see ``escape_formula``."""
+def table(head: list[str], rows, origins: Origins = ONE) -> str:
+    """A CSV file that can be opened in a spreadsheet: see ``escape_formula``. Where the rows are of several datasets, that of each stands behind
+    its file."""
     lines = io.StringIO()
     plain = csv.writer(lines, lineterminator="\n")
     quoted = csv.writer(lines, lineterminator="\n", quoting=csv.QUOTE_ALL)  # the other one puts no quotes around a carriage return
+    at = head.index(FILE) + 1 if origins.others else 0
     for row in itertools.chain([head], rows):
+        if at:
+            row = [*row[:at], "dataset" if row is head else origins.of(row[at - 1]), *row[at:]]
         cells = row if row is head else [escape_formula(cell) for cell in row]
         returns = any(isinstance(cell, str) and "\r" in cell for cell in cells)
         (quoted if returns else plain).writerow(cells)

@@ -11,6 +11,7 @@ import numpy
 from trainer.config.settings import Settings
 from trainer.core.example import Dataset, Example
 from trainer.core.kind import Kind
+from trainer.data.origins import ONE, Origins
 from trainer.launch.outcome import Outcome
 from trainer.run_folder.events import Events
 from trainer.targets.target import Report, Target
@@ -32,6 +33,7 @@ class Finished:
     reports: dict[str, Report]
     events: Events
     folder: Path  # of the delivered model
+    origins: Origins = ONE  # the datasets that the run read
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ import numpy
 from trainer.config.spec import Spec
 from trainer.export import display, results
 from trainer.export.finished import Answered
+from trainer.measure.metric import described
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
 
@@ -23,18 +24,22 @@ def prediction(
     versions: dict,
     events: Events,
     began: float,
-    graph: dict | None = None,
+    facts: dict[str, str] | None = None,
+    unit: str = "",
 ) -> None:
-    """Write predictions.csv and result.json. ``graph`` says what was asked of a graph."""
+    """Write predictions.csv and result.json. ``facts`` are what else is said of the question, ``unit`` what was predicted; empty for rows."""
     kind = answered.kind
-    (spec.work / results.OUT).mkdir()
-    files.write_text(spec.work / results.OUT / "predictions.csv", kind.answers_table(answered, columns) or _table(settings, answered, columns))
+    out = spec.work / results.OUT
+    out.mkdir()
+    files.write_text(out / "predictions.csv", kind.answers_table(answered, columns) or _table(settings, answered, columns))
+    about = kind.answer_files(answered, spec.work, out)
     samples = kind.answers_samples(answered)
     found = {
         "model": {
             "run": model.version.run, "name": model.version.name, "version": model.version.version,
             "base": model.description["base"], "labels": list(answered.target.labels),
         },
+        **({"unit": unit} if unit else {}),
         "rows": len(answered.examples),
         "skipped": skipped,
         "files": results.first(read),
@@ -42,11 +47,14 @@ def prediction(
         "samples": _samples(answered, columns) if samples is None else samples,
         **answered.target.overview(answered.outputs, settings),
         **_scores(settings, model, answered, label_column),
-        **({} if graph is None else {"graph": graph}),
+        **({"facts": [{"name": name, "value": value} for name, value in facts.items() if value]} if facts else {}),
     }  # fmt: skip
-    if samples is None and graph is None and (kind.files_are_examples or all(e.row == 0 for e in answered.examples)):
+    if samples is None and not unit and (kind.files_are_examples or all(e.row == 0 for e in answered.examples)):
         found["per_file"] = _per_file(spec, answered)
-    results.finish(spec, settings, "prediction", model.description["task"], events, began, prediction=found, versions=versions)
+    results.finish(
+        spec, settings, "prediction", model.description["task"], events, began, prediction=found, versions=versions,
+        metric_info=described(answered.target.metrics), about=about,
+    )  # fmt: skip
 
 
 def _table(settings, answered: Answered, columns: list[str]) -> str:

@@ -12,19 +12,25 @@ from trainer.run_folder import files
 from trainer.run_folder.events import Events
 from trainer.run_folder.lease import Lease
 
-SCHEMA = 2
+SCHEMA = 3
+READ = (2, SCHEMA)  # what the service reads, so that a run which an earlier version finished is not trained again
 OUT, RESULT = "out", "result.json"
 PARTIAL = "partial.json"  # what a failed script left, in the form of result.json
 RESULT_BYTES = 30 << 20  # slightly less than the service reads
 LIST_BYTES = 6 << 20  # of one list in it
 COLUMNS = 10_000
+NOT_READ = 1000  # files that are listed
 _FOR_THE_REPORT = ("confusion", "mistakes", "unsure")  # parts that may be missing
 
 
 def finish(spec: Spec, settings, kind: str, task: str, events: Events, began: float, place: str = RESULT, **more) -> None:
-    """Publish out/, which was made in the folder of this start, and then result.json (``place``) with the list of all files in it."""
+    """Publish out/, which was made in the folder of this start, and then result.json (``place``) with the list of all files in it.
+
+    ``about`` among ``more`` says of a file, by its path, what the report and the user are told of it.
+    """
     out = spec.work / OUT
     out.mkdir(exist_ok=True)
+    about = more.pop("about", {})
     warnings = [*events.warnings, *more.pop("warnings", [])]
     document = {
         "schema": SCHEMA,
@@ -37,7 +43,7 @@ def finish(spec: Spec, settings, kind: str, task: str, events: Events, began: fl
         "seconds": round(time.monotonic() - began, 3),
         "warnings": list({(w["code"], w["text"]): w for w in warnings}.values()),
         **{name: value for name, value in more.items() if value is not None},
-        "artifacts": files.artifacts(spec.work, out),
+        "artifacts": [{**a, **about.get(a["path"], {})} for a in files.artifacts(spec.work, out)],
     }
     document = _readable(document)
     lease = Lease(spec.work)
@@ -76,8 +82,11 @@ def data_of(data: Dataset, described: dict, samples: list[dict], target) -> dict
         "files": first(data.files),
         "input_columns": columns(data.columns),
         "label_column": data.label_column,
+        **({"label_words": data.kind.label_words} if data.kind.label_words else {}),
+        "enough": data.kind.enough,
         "split_sha256": data.split_sha256,
         "dropped": [{"reason": reason, "rows": rows} for reason, rows in data.dropped],
+        "not_read": [{"name": one_line(name, 500), "reason": one_line(reason)} for name, reason in data.not_read[:NOT_READ]],
         "samples": samples,
         **described["data"],
     }
@@ -94,7 +103,7 @@ def already_done(spec: Spec) -> bool:
     """Whether an earlier start finished this run: result.json is there and every file that it lists is as it says."""
     try:
         result = files.read_json(spec.folder / RESULT)
-        if result["run"] != spec.run or result["schema"] != SCHEMA:
+        if result["run"] != spec.run or result["schema"] not in READ:
             return False
         return all(_is_whole(spec.folder, a) for a in result["artifacts"])
     except (OSError, ValueError, KeyError, TypeError):

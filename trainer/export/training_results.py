@@ -9,11 +9,13 @@ from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.core.example import Dataset, Example
 from trainer.core.plan import Plan
+from trainer.data import origins
 from trainer.export import display, examples, license, results
-from trainer.export.description import describe
+from trainer.export.description import describe, use
 from trainer.export.finished import Finished
 from trainer.launch.outcome import Outcome, Trial
 from trainer.measure import calibration, curves, metrics, mistakes
+from trainer.measure.metric import described
 from trainer.measure.predictions import Predictions
 from trainer.models.saved_model import DESCRIPTION
 from trainer.run_folder import files
@@ -45,7 +47,7 @@ def training(
     plan, out = prepared.plan, spec.work / results.OUT
     reports = {n: plan.target.report(a, settings.seed) for n, a in outcome.answers.items()}
     at = outcome.position
-    finished = Finished(settings, data, prepared, outcome, simple, reports, events, out / "model")
+    finished = Finished(settings, data, prepared, outcome, simple, reports, events, out / "model", origins.of(spec.inputs))
     baselines = [*simple.reports, *plan.kind.add_scores(finished)]
     figures = {
         "task": plan.task,
@@ -60,7 +62,7 @@ def training(
     _warn_single_class(outcome.answers["train"], plan.target, settings, events)
     _model(outcome, out / "model", prepared, data, reports["test"])
     files.write_json(out / "metrics.json", figures)
-    files.write_text(out / "predictions.csv", plan.kind.predictions(finished) or _predictions(data, plan.target, outcome.answers["test"]))
+    files.write_text(out / "predictions.csv", plan.kind.predictions(finished) or _predictions(finished))
     if _baseline_wins(reports["test"], simple):
         _save_baseline(simple, out / "baseline", plan, data, prepared)
     add_event_files(spec, settings, out)
@@ -68,6 +70,7 @@ def training(
         settings = settings.with_chosen(learning_rate=outcome.learning_rate)
     from importlib.metadata import version
 
+    model = _described_model(prepared, outcome, out)
     results.finish(
         spec, settings, "training", plan.task, events, began,
         checks=data.checks,
@@ -75,8 +78,8 @@ def training(
         estimate_seconds=outcome.estimate_seconds,
         hardware=outcome.hardware,
         versions={**outcome.versions, "ray": version("ray")},
-        metric=plan.metric, best_epoch=at.best_epoch, best_step=at.best_step, metrics=figures,
-        model=_described_model(prepared, outcome, out),
+        metric_info=described(plan.target.metrics), metric=plan.metric, best_epoch=at.best_epoch, best_step=at.best_step, metrics=figures,
+        model=model, usage=usage(prepared, data, model, out / "model"),
         data=results.data_of(data, prepared.encoder.described(), _samples(data), plan.target),
         training=described_training(settings, outcome, workers),
         champion=compared_champion(spec, plan, outcome),
@@ -88,10 +91,10 @@ def training(
 
 
 def check(
-    spec: Spec, settings: Settings, data: Dataset, prepared: "Prepared", trial: Trial, events: Events, began: float, graph: dict | None = None
+    spec: Spec, settings: Settings, data: Dataset, prepared: "Prepared", trial: Trial, events: Events, began: float, parts: dict | None = None
 ) -> None:
-    """Write the result of a dry run: the checks of data and cluster, and the estimated time of the training. ``graph`` has the ``data`` of
-    result.json where it is not that of examples, and ``graph``."""
+    """Write the result of a dry run: the checks of data and cluster, and the estimated time of the training. ``parts`` has the ``data`` of
+    result.json where it is not that of examples, and ``sections``."""
     packages = " and ".join(f"{name} {trial.versions[name]}" for name in ("torch", "transformers") if name in trial.versions)
     ready = f"A worker was started; it trains on {trial.device.upper()}, can write to the shared folder and has {packages}."
     if not packages:
@@ -102,7 +105,7 @@ def check(
         spec, settings, "check", data.task, events, began,
         checks=[{"code": "worker", "level": "ok", "text": ready}, *data.checks],
         estimate_seconds=round(trial.seconds, 1), hardware=trial.hardware, versions=trial.versions,
-        **(graph or {"data": results.data_of(data, prepared.encoder.described(), _samples(data), prepared.plan.target)}),
+        **(parts or {"data": results.data_of(data, prepared.encoder.described(), _samples(data), prepared.plan.target)}),
     )  # fmt: skip
 
 
@@ -117,7 +120,8 @@ def _model(outcome: Outcome, to: Path, prepared: "Prepared", data: Dataset, test
     prepared.encoder.save(to)
     if prepared.plan.target.labels:
         files.write_json(to / "labels.json", list(prepared.plan.target.labels))
-    files.write_json(to / DESCRIPTION, describe(prepared, data, test))
+    description = describe(prepared, data, test)
+    files.write_json(to / DESCRIPTION, {**description, "use": use(prepared, description, to)})
 
 
 def _warn_single_class(train: Predictions, target, settings: Settings, events: Events) -> None:
@@ -127,6 +131,18 @@ def _warn_single_class(train: Predictions, target, settings: Settings, events: E
     do = "Set a smaller learning_rate, or 0 to choose it automatically." if settings.learning_rate else "More epochs or more examples may help."
     label = target.labels[int(train.predicted[0])]
     events.warning("one_answer", f"The model predicts {label} for every row: it did not learn to distinguish the classes. {do}")
+
+
+def usage(prepared: "Prepared", data: Dataset, model: dict, folder: Path) -> dict:
+    """``usage`` of result.json: how the model in ``folder`` is used. ``model`` is that of result.json."""
+    plan = prepared.plan
+    found = {
+        "snippet": plan.kind.snippet(plan.base.name, plan.task, folder),
+        "baseline": plan.kind.baseline_snippet,
+        "input": plan.kind.reads(model),
+        "output": plan.kind.answers_in_words(plan.target.labels, data),
+    }
+    return {name: words for name, words in found.items() if words}
 
 
 def _described_model(prepared: "Prepared", outcome: Outcome, out: Path) -> dict:
@@ -141,6 +157,7 @@ def _described_model(prepared: "Prepared", outcome: Outcome, out: Path) -> dict:
         "kind": plan.kind.name,
         "base": plan.base.name,
         "from_scratch": plan.base.fresh,
+        "gains_by_base": plan.kind.gains_by_base,
         "parameters": outcome.parameters,
         "labels": list(plan.target.labels),
         **described,
@@ -229,8 +246,9 @@ def _samples(data: Dataset) -> list[dict]:
     return [display.entry(e, data.kind, data.columns, label=data.kind.shown_label(e)) for e in chosen]
 
 
-def _predictions(data: Dataset, target, test) -> str:
+def _predictions(finished: Finished) -> str:
     """predictions.csv: one line for each test row, in the order of the data."""
+    data, target, test = finished.data, finished.prepared.plan.target, finished.outcome.answers["test"]
     has_id, classifies = any(e.id for e in data.splits["test"]), test.confidence is not None
     head = ["file", "row", *["id"] * has_id, "content", "label", "predicted", *["confidence", "probability of label"] * classifies]
     rows = []
@@ -238,7 +256,7 @@ def _predictions(data: Dataset, target, test) -> str:
         line = [example.file, example.row, *[example.id] * has_id, data.kind.content(example, data.columns), example.target]
         line.append(target.text(test.predicted[i]))
         rows.append([*line, f"{test.confidence[i]:.4f}", f"{test.likelihood[i]:.4f}"] if classifies else line)
-    return display.table(head, rows)
+    return display.table(head, rows, finished.origins)
 
 
 def _save_baseline(simple: "Baselines", to: Path, plan: Plan, data: Dataset, prepared: "Prepared") -> None:

@@ -1,4 +1,4 @@
-"""A launcher that does everything in the process of the driver, without Ray: for tests and debugging."""
+"""A launcher that does everything in the process of the driver, without Ray: for jobs of the command line with one worker."""
 
 import os
 import signal

@@ -5,20 +5,27 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Metric:
-    """``name`` is the key in metrics.json. ``title`` is the name in a sentence, ``unit`` follows the value, and is empty for a plain number."""
+    """``name`` is the key in metrics.json. ``title`` is the name in a sentence, ``unit`` is what it counts; empty for a plain number."""
 
     name: str
     title: str
     higher_is_better: bool = True
     unit: str = ""
+    judges: bool = False  # whether it grades a model; where no metric does, the one that chooses the model does
 
     def described(self) -> dict:
         """The entry of this metric in ``metric_info`` of result.json."""
-        found = {"title": self.title, "direction": "higher" if self.higher_is_better else "lower"}
-        return {**found, "unit": self.unit} if self.unit else found
+        found = {"name": self.name, "title": self.title, "direction": "higher" if self.higher_is_better else "lower"}
+        return {**found, **({"unit": self.unit} if self.unit else {}), **({"judges": True} if self.judges else {})}
 
 
-Metrics = dict[str, Metric]  # by name, the most important one first
+Metrics = dict[str, Metric]  # by name, the one that a person asks for first at the top
+TARGET_UNIT = "the unit of the target"
+
+
+def described(metrics: Metrics) -> list[dict]:
+    """``metric_info`` of result.json and of the event ``metrics``."""
+    return [m.described() for m in metrics.values()]
 
 
 def table(*metrics: Metric) -> Metrics:
@@ -35,8 +42,8 @@ CLASSIFICATION = table(
     LOSS,
 )
 REGRESSION = table(
-    Metric("rmse", "RMSE", higher_is_better=False),
-    Metric("mae", "MAE", higher_is_better=False),
+    Metric("rmse", "RMSE", higher_is_better=False, unit=TARGET_UNIT),
+    Metric("mae", "MAE", higher_is_better=False, unit=TARGET_UNIT),
     Metric("r2", "R²"),
     Metric("spearman", "rank correlation"),
     LOSS,

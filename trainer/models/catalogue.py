@@ -133,17 +133,18 @@ def unfit(models: Path, wanted: str, kind: Kind) -> UserError:
 
 def _unfit(wanted: str, kind: Kind, there: list[Base], its_kind: str = "") -> UserError:
     fitting = some([kind.shape, *(b.name for b in there)])
-    what, do = f"The model {wanted} does not read {kind.name} data.", "Set model to auto, or choose one that fits."
-    if its_kind == model_types.LANGUAGE:
-        what, do = f"{wanted} is a language model; it does not classify.", "Choose a text model, or the task text-generation."
-    elif kind.starts_from == model_types.LANGUAGE:
-        what, do = f"{wanted} does not continue texts.", "Choose a language model, or set model to auto."
-    return UserError("model_unfit", what, do, f"Models for {kind.name} data: {fitting}.")
+    what, do = f"The model {{model}} does not read {kind.name} data.", "Set model to auto, or choose one that fits."
+    its = registry.kinds().get(its_kind)
+    if its is not None and its.unfit_elsewhere:
+        what, do = its.unfit_elsewhere
+    elif kind.unfit_here:
+        what, do = kind.unfit_here
+    return UserError("model_unfit", what.format(model=wanted), do, f"Models for {kind.name} data: {fitting}.")
 
 
 def _kind(folder: Path, described: dict) -> str:
     """What model.json says, else what the architecture says. A folder whose config.json names no type is judged by its other files."""
-    if described.get("kind") in (model_types.TEXT, model_types.IMAGE, model_types.LANGUAGE):
+    if described.get("kind") in [kind.starts_from for kind in registry.kinds().values()]:
         return described["kind"]
     config = _document(folder / "config.json")
     architectures = config.get("architectures")

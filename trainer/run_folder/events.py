@@ -78,6 +78,10 @@ class Events:
     def best(self, epoch: float, step: int, metric: str, value: float) -> None:
         self._write("best", epoch=epoch, step=step, metric=metric, value=value)
 
+    def metrics(self, metric_info: list[dict]) -> None:
+        """What the metrics of the evaluations are, once before the first."""
+        self._write("metrics", metric_info=metric_info)
+
     def checkpoint(self, epoch: float, step: int, path: str) -> None:
         self._write("checkpoint", epoch=epoch, step=step, path=path)
 

@@ -32,7 +32,7 @@ def run(spec: Spec, launcher: str, events: Events, began: float) -> None:
     """Run the script of ``spec`` and write result.json. Raises UserError, after partial.json, where the script failed, and Paused where
     it was asked to end for a new start."""
     events.phase("start", "The program that runs scripts has started.")
-    settings = options.resolve(spec, events)
+    settings = options.of(spec, events)
     if stop.requested(spec.folder) == stop.KEEP and not (spec.folder / starts.FILE).exists():
         raise stop.nothing_to_keep()
     events.phase("prepare", "Looking at the code and the data.")

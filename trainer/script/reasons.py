@@ -5,8 +5,8 @@ import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trainer.config.jail import GIB, HOME, INPUTS, MIB, RUN, Limits
-from trainer.errors import UserError, one_line
+from trainer.config.jail import HOME, INPUTS, RUN, Limits
+from trainer.errors import UserError, one_line, size_in_words
 from trainer.script.checking.package_names import package_of
 from trainer.script.sandbox import Ended
 
@@ -97,10 +97,10 @@ def _limit(ended: Ended, limits: Limits) -> UserError | None:
     if ended.exceeded == "memory" or (
         killed and ended.exceeded is None and limits.memory_bytes and (ended.peak_memory_bytes or 0) > 0.9 * limits.memory_bytes
     ):
-        what = f"The script needs more than the {_size(limits.memory_bytes)} of memory that it has."
+        what = f"The script needs more than the {size_in_words(limits.memory_bytes)} of memory that it has."
         return UserError("out_of_memory", what, "Use smaller batches or a smaller model, or read the data in parts.", ended.text)
     if ended.exceeded == "disk":
-        what = f"The script wrote more than the {_size(limits.disk_bytes)} that it may write."
+        what = f"The script wrote more than the {size_in_words(limits.disk_bytes)} that it may write."
         return UserError("out_of_disk", what, "Keep fewer checkpoints, or remove files that are not needed any more.", ended.text)
     if ended.exceeded == "files":
         return UserError("out_of_disk", f"The script made more than {limits.files} files.", "Write fewer, larger files.", ended.text)
@@ -123,7 +123,7 @@ def _by_exception(found: Trace, text: str, facts: Facts) -> UserError:
     if "No space left on device" in found.text or found.text.startswith("[Errno 28]"):
         return UserError("out_of_disk", f"The disk of the script is full{where}.", "Write less, above all into /tmp, which counts as memory.", said)
     if "File too large" in found.text:
-        what = f"A file of the script became larger than {_size(facts.limits.file_bytes)}{where}."
+        what = f"A file of the script became larger than {size_in_words(facts.limits.file_bytes)}{where}."
         return UserError("out_of_disk", what, "Write several smaller files.", said)
     if "Read-only file system" in found.text:
         what = f"The script wanted to change a file that it may only read{where}."
@@ -131,7 +131,7 @@ def _by_exception(found: Trace, text: str, facts: Facts) -> UserError:
     if found.kind == "OutOfMemoryError" or "CUDA out of memory" in found.text:
         return UserError("gpu_memory", f"The GPU does not have enough memory{where}.", "Use smaller batches or a smaller model.", said)
     if found.kind == "MemoryError" or "can't allocate memory" in found.text or "Cannot allocate memory" in found.text:
-        what = f"The script needs more than the {_size(facts.limits.memory_bytes)} of memory that it has{where}."
+        what = f"The script needs more than the {size_in_words(facts.limits.memory_bytes)} of memory that it has{where}."
         return UserError("out_of_memory", what, "Use smaller batches or a smaller model, or read the data in parts.", said)
     if not facts.gpus and _NO_GPU.search(text):
         return UserError(
@@ -177,10 +177,6 @@ def _clean(text: str) -> str:
 def _sentence(text: str) -> str:
     text = one_line(_clean(text), 300)
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
-
-
-def _size(number: int) -> str:
-    return f"{number / GIB:.3g} GiB" if number >= GIB else f"{number / MIB:.3g} MiB"
 
 
 def _signal_name(number: int) -> str:

@@ -7,7 +7,7 @@ description run in workers; all others must not import it.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy
 
@@ -117,6 +117,10 @@ class Target(Protocol):
     def constant(self, train: numpy.ndarray, test: numpy.ndarray) -> tuple[Any, str]:
         """The answers of a model that does not look at the rows, from the encoded targets; and its name in a sentence."""
 
+    def decided(self, answers: dict[str, Any]) -> tuple[Target, dict[str, Any]]:
+        """This target with what the answers of a trained network to the validation rows decide, such as thresholds, and the answers to all splits
+        by it."""
+
     # Learning, in workers.
     @property
     def width(self) -> int:
@@ -186,38 +190,8 @@ class WithoutSingleAnswers:
 
     comparable = of_logits
 
-
-class WithoutNetwork:
-    """The part of a target that no network learns."""
-
-    width: ClassVar[int] = 0
-    head: ClassVar[int] = 0
-    exact: ClassVar[bool] = True
-    evaluation_rows: ClassVar[int] = 1
-    adds_pieces: ClassVar[bool] = False
-
-    def weight(self, targets: numpy.ndarray, weights: numpy.ndarray | None) -> float:
-        raise NotImplementedError(f"no network learns {type(self).__name__}")
-
-    def loss(self, logits, targets, weights: numpy.ndarray | None, smoothing: float):
-        raise NotImplementedError(f"no network learns {type(self).__name__}")
-
-    def read(self, logits, learnt, folded: bool) -> numpy.ndarray:
-        raise NotImplementedError(f"no network learns {type(self).__name__}")
-
-    def of_logits(self, logits: numpy.ndarray) -> numpy.ndarray:
-        raise NotImplementedError(f"no network learns {type(self).__name__}")
-
-    comparable = of_logits
-
-    def places(self, targets: numpy.ndarray) -> None:
-        return None
-
-    def configuration(self) -> dict:
-        return {}
-
-    def rescaling(self) -> None:
-        return None
+    def decided(self, answers: dict[str, Any]) -> tuple[Self, dict[str, Any]]:
+        return self, answers
 
 
 def fits(target: Target, outputs: numpy.ndarray) -> bool:

@@ -32,6 +32,7 @@ DEFAULTS = {
 
 # These files start first, so that none of them runs alone at the end: one process of pytest-xdist runs all tests of a file.
 SLOWEST = [
+    "test_every_kind.py",
     "test_ray.py",
     "test_ray_workers.py",
     "test_resume.py",
@@ -52,7 +53,13 @@ SLOWEST = [
 ]
 
 
-def pytest_collection_modifyitems(items):
+def pytest_addoption(parser):
+    parser.addoption("--kinds", default="", help="Of the tests of every kind only those of these kinds, separated by commas")
+
+
+def pytest_collection_modifyitems(config, items):
+    if chosen := config.getoption("kinds"):
+        items[:] = [item for item in items if item.path.name != "test_every_kind.py" or item.callspec.params["kind"] in chosen.split(",")]
     place = {name: number for number, name in enumerate(SLOWEST)}
     items.sort(key=lambda item: place.get(item.path.name, len(SLOWEST)))
 
@@ -107,6 +114,8 @@ def make_run(tmp_path, schemas):
     example model and champion.
     """
 
+    from trainer.config import older_spec
+
     def make(
         files: dict, run: str = "ft-test", attempt: int = 1, kind: str = "train", more: dict | None = None, defaults=DEFAULTS, **parameters
     ) -> Path:
@@ -119,10 +128,11 @@ def make_run(tmp_path, schemas):
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
             inputs.append({"id": f"file{i}", "name": name, "path": name, "size": len(data), "sha256": hashlib.sha256(data).hexdigest()})
-        spec = {
-            "schema": 2, "kind": kind, "run": run, "attempt": attempt, "dataset": {"id": "d1", "name": "A dataset"},
+        older = {
+            "schema": older_spec.SCHEMA, "kind": kind, "run": run, "attempt": attempt, "dataset": {"id": "d1", "name": "A dataset"},
             "parameters": parameters, "defaults": defaults if kind == "train" else {}, "inputs": inputs, **(more or {}),
         }  # fmt: skip
+        spec = older_spec.upgraded(older, folder / "inputs")
         schemas["spec"].validate(spec)
         (folder / "spec.json").write_text(json.dumps(spec))
         return folder / "spec.json"
@@ -146,6 +156,26 @@ def reviews():
     return {"train.csv": REVIEWS / "train.csv", "test.csv": REVIEWS / "test.csv"}
 
 
+@pytest.fixture
+def told_at(monkeypatch):
+    """told_at(spec, step, command) lets the stop file appear while a training in this process makes that step."""
+    from trainer.run_folder import files
+    from trainer.train import consensus, loop
+
+    def at(spec: Path, step: int, command: str) -> None:
+        real = loop.Training._step
+
+        def stepping(training):
+            if training.at.step + 1 == step:
+                files.write_text(spec.parent / "stop", f"{command}\n")
+            return real(training)
+
+        monkeypatch.setattr(loop.Training, "_step", stepping)
+        monkeypatch.setattr(consensus, "LOOK_SECONDS", 0.0)
+
+    return at
+
+
 def events_of(folder: Path) -> list[dict]:
     return [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
 
@@ -153,3 +183,8 @@ def events_of(folder: Path) -> list[dict]:
 def small_reviews(rows: int = 120) -> str:
     """The first rows of the bundled training file."""
     return "".join((REVIEWS / "train.csv").read_text().splitlines(keepends=True)[: rows + 1])
+
+
+def resumed_at(folder: Path) -> list[int]:
+    """The steps from which a run went on."""
+    return [e["step"] for e in events_of(folder) if e["kind"] == "resume"]

@@ -130,7 +130,7 @@ def read(folder, files: dict, **given):
         target.write_bytes(content.encode() if isinstance(content, str) else content)
         inputs.append(Input(name, target, target.stat().st_size, f"id{i}"))
     lease = leases.take(folder / "starts")
-    spec = SimpleNamespace(inputs=inputs, folder=folder, work=lease.folder, budget=Budget(), models=folder)
+    spec = SimpleNamespace(inputs=inputs, not_read=(), folder=folder, work=lease.folder, budget=Budget(), models=folder)
     told, chosen = RecordedEvents(), settings(**given)
     checks = Checks(told)
     found = reading.find(sources.find(spec, chosen.data_file, told), chosen, checks, spec.work)

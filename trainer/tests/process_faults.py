@@ -14,6 +14,9 @@ from pathlib import Path
 import pytest
 from result_checks import weights
 
+from trainer.core import registry
+from trainer.core.registry import MORE_KINDS
+
 SLOW = [
     "trainer.run",
     "trainer.training.prepare",
@@ -51,7 +54,7 @@ def start_apart():
     started = []
 
     def start(spec: Path, place: str | None = None, number: int = 0, sent: int = signal.SIGKILL) -> multiprocessing.Process:
-        started.append(context.Process(target=_run, args=(str(spec), place, number, sent)))
+        started.append(context.Process(target=_run, args=(str(spec), place, number, sent, os.environ.get(MORE_KINDS, ""))))
         started[-1].start()
         return started[-1]
 
@@ -73,7 +76,7 @@ def undisturbed(tmp_path_factory, run_apart):
 
     def of(spec: Path) -> str:
         document = json.loads(spec.read_text())
-        key = json.dumps([document["parameters"], [i["sha256"] for i in document["inputs"]]])
+        key = json.dumps([document["settings"], [i["sha256"] for i in document["inputs"]]])
         if key not in known:
             folder = tmp_path_factory.mktemp("undisturbed") / "shared" / "runs" / "ft-undisturbed"
             shutil.copytree(spec.parent / "inputs", folder / "inputs")
@@ -109,8 +112,17 @@ def wake(process: multiprocessing.Process) -> None:
     os.kill(process.pid, signal.SIGCONT)
 
 
-def _run(spec: str, place: str | None, number: int, sent: int) -> None:
-    from trainer.core import registry
+def knows(more_kinds: str) -> None:
+    """Let this process know the kinds of these modules, whatever the process knew that it was forked from."""
+    from trainer.config.options import options
+
+    os.environ[MORE_KINDS] = more_kinds
+    for known in (registry.kinds, registry.estimators, options):
+        known.cache_clear()
+
+
+def _run(spec: str, place: str | None, number: int, sent: int, more_kinds: str) -> None:
+    knows(more_kinds)
     from trainer.kinds.graph import encoded_texts
     from trainer.run import run
     from trainer.train import consensus, loop
@@ -118,7 +130,7 @@ def _run(spec: str, place: str | None, number: int, sent: int) -> None:
     encoded_texts.PART_TOKENS = encoded_texts.BATCH_TOKENS = 100  # so that the texts of a small graph are read in several parts
     # Half of a small run has nothing to do with faults: the words beside a network that is named, and model.onnx of its weights.
     # test_ray.py and test_ray_workers.py interrupt runs with both.
-    if json.loads(Path(spec).read_text())["parameters"].get("model") in NETWORKS:
+    if json.loads(Path(spec).read_text())["settings"].get("model") in NETWORKS:
         for kind in map(type, registry.kinds().values()):
             kind.estimators, kind.exports_onnx = (), False
     # Whatever the speed of this machine, a request to end is seen after the very next step, and every evaluation is saved.

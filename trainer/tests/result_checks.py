@@ -40,6 +40,20 @@ def setting(result: dict, name: str) -> tuple:
     return next((s["value"], s["source"]) for s in result["settings"] if s["name"] == name)
 
 
+def blocks_of(result: dict, section: str) -> list[dict]:
+    """The blocks of a section; empty where the result has no such section."""
+    return next((s["blocks"] for s in result.get("sections", []) if s["title"] == section), [])
+
+
+def facts_of(result: dict, section: str) -> dict[str, str]:
+    return {f["name"]: f["value"] for b in blocks_of(result, section) for f in b.get("facts", [])}
+
+
+def asked_of(prediction: dict) -> dict[str, str]:
+    """What a prediction says of its question."""
+    return {f["name"]: f["value"] for f in prediction.get("facts", [])}
+
+
 def predictions(folder: Path) -> list[dict]:
     with open(folder / "out" / "predictions.csv", newline="") as f:
         return list(csv.DictReader(f))
@@ -53,13 +67,23 @@ def weights(folder: Path) -> str:
     return result_of(folder)["model"]["weights_sha256"]
 
 
-def check_success(folder: Path, schemas) -> dict:
-    """Everything that a training promises of its files; returns result.json."""
+def check_training(folder: Path, schemas) -> dict:
+    """What a training of any kind of data promises of its files; returns result.json."""
     result = check_files(folder, schemas)
     assert result["kind"] == "training"
     metrics = json.loads((folder / "out" / "metrics.json").read_text())
     schemas["metrics"].validate(metrics)
     assert metrics == result["metrics"]
+    assert result["metric"] in metrics["validation"]
+    assert (folder / "out" / "model" / "trainer.json").is_file()
+    assert result["model"]["weights_sha256"] in {a["sha256"] for a in result["artifacts"] if a["path"].endswith(".safetensors")}
+    _check_workers(result)
+    return result
+
+
+def check_success(folder: Path, schemas) -> dict:
+    """Everything that a training on rows, files or sentences promises of its files; returns result.json."""
+    result = check_training(folder, schemas)
     names = {a["path"].removeprefix("out/model/") for a in result["artifacts"] if a["path"].startswith("out/model/")}
     chosen = [c for c in result.get("candidates", []) if c["chosen"]]
     estimated = bool(chosen) and chosen[0]["sort"] == "estimator"
@@ -70,7 +94,6 @@ def check_success(folder: Path, schemas) -> dict:
     weights_file = learnt or next((n for n in of_it if n.endswith(".safetensors")), "model.safetensors")
     assert result["model"]["weights_sha256"] == artifact_hashes(folder)[f"out/model/{weights_file}"]
     _check_metrics(result)
-    _check_workers(result)
     _check_answers(folder, result)
     _check_events(folder, estimated)
     return result
@@ -104,7 +127,6 @@ def _check_metrics(result: dict) -> None:
             assert score["low"] <= score["value"] + 1e-9, (split, name)
             assert score["value"] <= score["high"] + 1e-9, (split, name)
             assert all(map(math.isfinite, score.values())), (split, name)
-    assert result["metric"] in result["metrics"]["validation"]
     baselines = {b["name"]: b for b in result["metrics"]["baselines"]}
     if result["task"] == "text-generation":
         return
@@ -136,7 +158,7 @@ def _check_answers(folder: Path, result: dict) -> None:
         assert math.isclose(math.sqrt(sum(squares) / n), rmse, rel_tol=1e-3)
         return
     right = sum(r["label"] == r["predicted"] for r in said)
-    if result["task"] == "multi-label-classification":
+    if result["task"].endswith("multi-label-classification"):
         assert math.isclose(right / n, result["metrics"]["test"]["exact_rows"]["value"])
         return
     assert math.isclose(right / n, result["metrics"]["test"]["accuracy"]["value"])

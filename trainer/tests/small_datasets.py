@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 import random
 
 import numpy
@@ -69,6 +70,34 @@ def squares(count: int = 60, side: int = 24) -> dict[str, bytes]:
     return found
 
 
+def masked(count: int = 40, side: int = 64, with_masks: bool = True, values: tuple[int, int] = (0, 255)) -> dict[str, bytes]:
+    """Noisy pictures with a bright square each, and masks of the squares."""
+    chance = numpy.random.default_rng(6)
+    found = {}
+    for i in range(count):
+        pixels = chance.integers(0, 90, size=(side, side, 3), dtype=numpy.uint8)
+        top, left = chance.integers(0, side // 2, size=2)
+        place = slice(top, top + side // 2), slice(left, left + side // 2)
+        pixels[place] += 120
+        mask = numpy.full((side, side), values[0], numpy.uint8)
+        mask[place] = values[1]
+        found[f"images/plot-{i:03d}.png"] = png(pixels)
+        if with_masks:
+            found[f"masks/plot-{i:03d}.png"] = png(mask)
+    return found
+
+
 def in_folders(pictures: dict[str, bytes]) -> dict[str, bytes]:
     """The pictures in folders that are called as their names begin."""
     return {f"{name.split('-')[0]}/{name}": data for name, data in pictures.items()}
+
+
+def signals(rows: int = 120) -> str:
+    """Readings of four sensors, each the larger the nearer it faces the direction that is to be told. The format is that of trainer/tests/toy."""
+    chance = random.Random(5)
+    lines = ["toy 1"]
+    for _ in range(rows):
+        direction = chance.uniform(0, 360)
+        readings = (math.cos(math.radians(direction - at)) + chance.gauss(0, 0.05) for at in (0, 90, 180, 270))
+        lines.append(f"{' '.join(f'{r:.3f}' for r in readings)} -> {direction:.1f}")
+    return "\n".join(lines) + "\n"

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, small_reviews
 from small_datasets import flowers, in_folders, prices, squares, yields
-from test_tokens import conll
+from small_texts import conll
 
 from trainer.answer import server as servers
 from trainer.answer.model import Model

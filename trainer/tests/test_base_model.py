@@ -191,7 +191,7 @@ def test_a_text_model_whose_training_is_cut_by_the_time_limit_is_also_tried_as_i
     result = check_success(spec.parent, schemas)
     cut = next(c for c in result["candidates"] if c["name"] == "org/base")
     whole = next(c for c in result["candidates"] if c["name"] == "org/base (frozen)")
-    assert result["model"]["pooling"] == "mean"
+    assert result["usage"]["snippet"] == "text/text_mean"
     assert whole["chosen"] and not cut["chosen"]
     assert whole["validation"]["loss"] < 0.7 < cut["validation"]["loss"] + 0.05
     shutil.copytree(spec.parent / "out" / "model", spec.parent.parent.parent / "registry" / "frozen")

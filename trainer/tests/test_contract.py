@@ -47,7 +47,7 @@ def test_the_golden_spec_is_read(tmp_path):
     (folder / "spec.json").write_text(json.dumps(document))
     spec = specs.load(folder / "spec.json")
     assert (spec.run, spec.attempt, spec.folder) == (document["run"], 1, folder)
-    resolved = settings.resolve(spec, Events(folder / "events.jsonl", 1))
+    resolved = settings.of(spec, Events(folder / "events.jsonl", 1))
     assert (resolved.label_column, resolved.epochs, resolved.max_minutes) == ("sentiment", 3, 30)
     assert {s["name"]: s["source"] for s in resolved.listed() if s["source"] != "default"} == {"label_column": "form", "max_minutes": "administrator"}
     assert spec.models == tmp_path / "shared" / "models"
@@ -68,8 +68,8 @@ def test_the_golden_prediction_is_read(tmp_path):
     (folder / "spec.json").write_text(json.dumps(document))
     spec = specs.load(folder / "spec.json")
     assert spec.kind == "predict"
-    resolved = settings.resolve(spec, Events(folder / "events.jsonl", 1))
-    assert {s["name"]: s["value"] for s in resolved.listed()}.items() >= document["parameters"].items()
+    resolved = settings.of(spec, Events(folder / "events.jsonl", 1))
+    assert {s["name"]: s["value"] for s in resolved.listed()}.items() >= document["settings"].items()
 
 
 @pytest.mark.parametrize("path", ["../a.csv", "/etc/passwd", "a/../../b", "", "a//b", "./a", "a\\b"])

@@ -5,7 +5,7 @@ import math
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from trainer.data.columns import amounts, values
+from trainer.data.columns import amounts, dates, values
 from trainer.data.columns.amounts import Amount, Notation
 from trainer.data.columns.values import Style
 
@@ -237,10 +237,12 @@ def test_signs_of_a_missing_value_are_not_always_missing_labels(cell, missing, l
     [
         ("2024-1-1", True), ("2024/01/31", True), ("31.12.2024", True), ("1/2/24", True), ("2024-01-31T10:00", True), ("2024-01-31T10", False),
         (" 2024-01-31 ", True), ("1/2/2", False), ("2024-01", False), ("1.2.345", False), ("12345-01-01", False), ("2024-01-31 x", False),
+        ("01-Jun-2021", True), ("1 June 2021 10:30", True), ("June 1, 2021", True), ("1. März 2021", True), ("1-Dez-98", True), ("2-Sep", False),
+        ("1 of June 2021", False), ("3 markets 20", False),
     ],
 )  # fmt: skip
 def test_the_forms_of_a_date(cell, date):
-    assert values.is_date(cell) is date
+    assert dates.is_date(cell) is date
 
 
 @pytest.mark.parametrize(("cells", "taken"), [(0, 0), (1, 1), (5000, 5000), (5001, 2501), (10_000, 5000), (10_001, 3334)])

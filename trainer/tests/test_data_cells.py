@@ -4,7 +4,7 @@ import pytest
 
 from trainer.core.input import Input
 from trainer.data import names
-from trainer.data.columns import profiles, values
+from trainer.data.columns import dates, profiles, values
 from trainer.data.columns.values import Style
 from trainer.data.formats.table import Table
 from trainer.data.images import Index
@@ -66,7 +66,7 @@ def test_a_cell_as_a_label(cell, label):
 
 @pytest.mark.parametrize(("cell", "date"), [("2024-01-31", True), ("31.1.24", True), ("2024-01-31 12:30:01", True), ("12:30", False), ("1.5", False)])
 def test_dates_are_recognised(cell, date):
-    assert values.is_date(cell) is date
+    assert dates.is_date(cell) is date
 
 
 def test_a_sample_is_taken_from_the_whole_column():
@@ -100,20 +100,17 @@ def test_names_are_sorted_as_people_count():
 
 @pytest.mark.parametrize(
     ("name", "why"),
-    [("a.xlsx", "save it as CSV"), ("a.7z", "use ZIP"), ("a.heic", "use PNG or JPEG"), ("a.pt", "never loaded"), ("a.doc", "extension")],
+    [("a.7z", "use ZIP"), ("a.heic", "use PNG or JPEG"), ("a.pt", "never loaded"), ("a.doc", "save its table as CSV"), ("a.xyz1", "extension")],
 )
 def test_why_a_file_is_not_read(name, why):
     assert why in names.not_read(name)
 
 
-def test_a_model_folder_has_a_configuration_beside_weights():
-    files = ["m/config.json", "m/model.safetensors", "data/config.json", "weights/a.pt", "config.json"]
-    assert names.model_folders(files) == {"m"}
-
-
 @pytest.fixture
 def index(tmp_path):
-    return Index([Input(name, tmp_path / str(i), 1, "") for i, name in enumerate(["a/1.png", "b/1.png", "c/Two.JPG"])])
+    return Index(
+        [Input(name, tmp_path / str(i), 1, "") for i, name in enumerate(["a/1.png", "b/1.png", "c/Two.JPG", " c /x.png ", "Bl\u0075\u0308te.png"])]
+    )
 
 
 @pytest.mark.parametrize(
@@ -125,6 +122,8 @@ def index(tmp_path):
         pytest.param("/data/set/b/1.png", "b/1.png", id="by a longer path"),
         pytest.param("b\\1.png", "b/1.png", id="by a path of Windows"),
         pytest.param("1.png", None, id="a name of two images"),
+        pytest.param("Bl\u00fcte.png", "Bl\u0075\u0308te.png", id="an accent in one character"),
+        pytest.param("c/x.png", " c /x.png ", id="blanks around the parts"),
         pytest.param("3.png", None, id="no such image"),
         pytest.param("", None, id="an empty cell"),
     ],
@@ -172,7 +171,7 @@ def test_ignored_files_keep_their_first_reason_and_are_grouped():
     ignored.add("a.pdf", "another reason")
     ignored.add("e.csv", "empty")
     assert str(ignored) == "a.pdf, b.pdf, c.pdf and 1 more (unreadable); e.csv (empty)"
-    assert ignored.listed()[0] == "a.pdf (unreadable)"
+    assert ignored.items()[0] == ("a.pdf", "unreadable")
 
 
 @pytest.mark.parametrize(

@@ -165,22 +165,11 @@ def test_file_names_define_the_split(name, split):
     assert names.split_of(name) == split
 
 
-@pytest.mark.parametrize(
-    ("name", "result"),
-    [
-        ("finetune/2026-11-21-auto-ft1/data.csv", True), ("predictions.csv", True), ("sub/Metrics.json", True),
-        ("finetune.csv", False), ("my_predictions.csv", False), ("train.csv", False),
-    ],
-)  # fmt: skip
-def test_our_own_results_are_never_data(name, result):
-    assert names.is_result(name) is result
-
-
 def test_json_lines_become_cells(tmp_path):
     file = tmp_path / "a.jsonl"
     file.write_text('{"text": "a", "label": 1.0}\n\nnot json\n{"text": null, "label": true, "x": ["p"]}\n')
     events = Events(tmp_path / "events.jsonl", 1)
-    table = tables.read(specs.Input("a.jsonl", file, 0, ""), set(), SimpleNamespace(encoding="", delimiter=""), events)
+    table = tables.read(specs.Input("a.jsonl", file, 0, ""), set(), SimpleNamespace(encoding="", delimiter="", repairs=True, sheet=""), events)
     assert table.columns == ["text", "label", "x"]
     assert table.rows == [(1, ["a", "1", ""]), (4, ["", "true", '["p"]'])]
     assert [e["code"] for e in events_of(tmp_path) if e["kind"] == "warning"] == ["bad_rows"]

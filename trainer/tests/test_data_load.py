@@ -20,16 +20,25 @@ from trainer.core.input import Input
 from trainer.errors import UserError
 from trainer.run_folder.events import Events
 
+MANIFEST = json.dumps(  # as the service delivers it with a run
+    {
+        "schema": 2, "kind": "training", "task": "text-classification", "run": "ft-1", "extractor": "ncsa.ray.finetune",
+        "dataset": {"name": "d", "sha256": "0" * 64, "files": []}, "settings": [], "versions": {"torch": "2"},
+        "outputs": [{"path": "out/predictions.csv", "size": 1, "sha256": "0" * 64}, {"path": "out/model/labels.json", "size": 1, "sha256": "0" * 64}],
+    }
+)  # fmt: skip
+
 
 @pytest.fixture
 def load(tmp_path):
     """load(files, **settings) reads a dataset of these files; ``load.events`` are the events of the last call."""
 
-    def call(files: dict, labels: dict | None = None, **settings):
+    def call(files: dict, labels: dict | None = None, columns: dict | None = None, **settings):
         call.events = Events(tmp_path / "events.jsonl", 1)
         call.folder = tmp_path
         spec = spec_of(tmp_path, files)
-        spec.inputs = tuple(replace(i, label=(labels or {}).get(i.name, "")) for i in spec.inputs)
+        labels, columns = labels or {}, columns or {}
+        spec.inputs = tuple(replace(i, label=labels.get(i.name, ""), columns=columns.get(i.name, ())) for i in spec.inputs)
         return loading.load(spec, call.events, **settings)
 
     return call
@@ -43,7 +52,7 @@ def spec_of(folder: Path, files: dict):
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(content.encode() if isinstance(content, str) else content)
         inputs.append(Input(name, file, file.stat().st_size, "", f"id{i}"))
-    return SimpleNamespace(inputs=tuple(inputs), folder=folder, work=folder / "work", budget=Budget())
+    return SimpleNamespace(inputs=tuple(inputs), not_read=(), folder=folder, work=folder / "work", budget=Budget())
 
 
 def table(header, rows, delimiter=",") -> str:

@@ -34,34 +34,22 @@ def test_the_ending_of_a_name_and_its_compression(name, extension, compression):
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("a.xls", "a spreadsheet: save it as CSV"),
-        ("a.ods", "a spreadsheet: save it as CSV"),
         ("a.tar", "an unsupported archive format: use ZIP"),
         ("a.tar.gz", "an unsupported archive format: use ZIP"),
         ("a.rar", "an unsupported archive format: use ZIP"),
         ("a.svg", "an unsupported image format: use PNG or JPEG"),
         ("a.cr2", "an unsupported image format: use PNG or JPEG"),
         ("a.pkl", "weights or pickled objects, which are never loaded"),
-        ("a.bin", "weights or pickled objects, which are never loaded"),
+        ("a.bin", "binary data of a form that its name does not tell: save it as CSV, or as images"),
+        ("cube.xyz", "not a table, text or image by its file extension"),
         ("a.joblib", "weights or pickled objects, which are never loaded"),
-        ("a.pdf", "not a table, text or image by its file extension"),
-        ("readme", "not a table, text or image by its file extension"),
+        ("a.pdf", "a document: save its table as CSV, or its text as TXT"),
+        ("a.sav", 'an SPSS file: save it as CSV in SPSS, or with pandas.read_spss(file).to_csv("table.csv") in Python'),
+        ("a.xyz1", "not a table, text or image by its file extension"),
     ],
 )
 def test_the_reason_that_a_file_is_not_read(name, why):
     assert names.not_read(name) == why
-
-
-@pytest.mark.parametrize(
-    ("name", "result"),
-    [
-        ("metrics.json", True), ("Metrics.JSON", True), ("x/y/model.zip", True), ("/spec.json", True), ("finetune/a.csv", True),
-        ("x/finetune/2026/a.png", True), ("finetune", False), ("finetune.csv", False), ("my-finetune/a.csv", False), ("metrics.csv", False),
-        ("metrics.json/a.csv", False), ("", False), ("/", False),
-    ],
-)  # fmt: skip
-def test_results_of_earlier_runs_are_recognised_by_name_and_folder(name, result):
-    assert names.is_result(name) is result
 
 
 @pytest.mark.parametrize(
@@ -81,23 +69,6 @@ def test_hidden_files(name, hidden):
 )  # fmt: skip
 def test_a_column_is_an_identifier_by_its_name(name, identifies):
     assert names.is_identifier(name) is identifies
-
-
-@pytest.mark.parametrize(
-    ("files", "folders"),
-    [
-        pytest.param(["m/config.json", "m/a.pt"], {"m"}, id="both in a folder"),
-        pytest.param(["config.json", "a.onnx"], {""}, id="both at the top"),
-        pytest.param(["m/CONFIG.json", "m/a.PT"], {"m"}, id="whatever the case"),
-        pytest.param(["m/config.json", "n/a.pt"], set(), id="in two folders"),
-        pytest.param(["m/a.pt"], set(), id="weights alone"),
-        pytest.param(["m/config.json"], set(), id="a configuration alone"),
-        pytest.param(["m/my_config.json", "m/a.pt"], set(), id="another configuration"),
-        pytest.param([], set(), id="nothing"),
-    ],
-)
-def test_the_folders_of_models(files, folders):
-    assert names.model_folders(files) == folders
 
 
 @pytest.mark.parametrize(
@@ -171,4 +142,4 @@ def test_any_names_can_be_sorted_and_looked_at(given_names):
         assert names.not_read(name)
         assert names.compression(name) in ("", *names.COMPRESSED)
         assert not (names.compression(name) and names.extension(name) in names.COMPRESSED)
-        assert isinstance(names.is_result(name), bool)
+        assert isinstance(names.is_of_system(name), bool)

@@ -53,7 +53,7 @@ def test_shards_and_archives_of_images_are_read_together(load):  # noqa: F811
     shards = {"data/train-00000-of-00002.parquet": pictures(40), "data/train-00001-of-00002.parquet": pictures(44)}
     found = load({"set.zip": archive({**shards, "data/test-00000-of-00001.parquet": pictures(20)})})
     assert len(found.splits["test"]) == 20
-    assert "3 of its files are tables, texts or images" in next(d["why"] for d in load.events.decisions if d["what"] == "archive")
+    assert "3 of its files are tables, texts, images" in next(d["why"] for d in load.events.decisions if d["what"] == "archive")
 
 
 def test_an_image_model_answers_the_images_of_a_parquet_file(read):  # noqa: F811

@@ -2,7 +2,7 @@
 
 import loading
 import pytest
-from test_data_load import archive, png, spec_of, table
+from test_data_load import MANIFEST, archive, png, spec_of, table
 
 from trainer.core.columns import Columns
 from trainer.errors import UserError
@@ -77,7 +77,7 @@ def test_every_image_that_decodes_is_read(read):
     [
         pytest.param({"new.csv": CELLS}, "text", "new.csv (without the column review)", id="a table without the column"),
         pytest.param({"new.csv": CELLS}, "image", "no image", id="no image"),
-        pytest.param({"finetune/r/predictions.csv": TEXTS}, "text", "earlier run", id="only results of ours"),
+        pytest.param({"finetune/r/predictions.csv": TEXTS, "finetune/r/manifest.json": MANIFEST}, "text", "earlier run", id="only results of ours"),
         pytest.param({}, "text", "no files", id="an empty dataset"),
     ],
 )

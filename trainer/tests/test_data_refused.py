@@ -6,7 +6,7 @@ import random
 import zipfile
 
 import pytest
-from test_data_load import IMAGES, archive, load as load, made, png, table, texts
+from test_data_load import IMAGES, MANIFEST, archive, load as load, made, png, table, texts
 
 from trainer.errors import UserError
 
@@ -52,7 +52,7 @@ from trainer.errors import UserError
         ),
         pytest.param(
             {"a.csv": made(["a", "b", "c"], lambda i: [i % 2, i * 0.3, i * 0.7], 300)},
-            {}, "ambiguous_label", "a and c", id="a number or a class to answer",
+            {}, "ambiguous_label", "a has 2 different values in 300 rows (a classification); c has numbers", id="a number or a class to answer",
         ),
         pytest.param({**IMAGES, "a.csv": texts(20)}, {}, "ambiguous_task", "images in folders", id="as many images as rows"),
         pytest.param(
@@ -68,16 +68,19 @@ from trainer.errors import UserError
             {"missing_labels": "fail"}, "missing_labels", "60 rows of a.csv", id="missing labels",
         ),
         pytest.param(
-            {"m/config.json": "{}", "m/pytorch_model.bin": b"\x80", "m/vocab2.txt": "a\nb\n"},
+            {"m/config.json": '{"model_type": "bert"}', "m/pytorch_model.bin": b"\x80", "m/vocab2.txt": "a\nb\n"},
             {}, "no_table", "part of a model", id="only a model",
         ),
-        pytest.param({"a.xlsx": b"PK", "b.xlsx": b"PK"}, {}, "no_table", "a.xlsx and b.xlsx (a spreadsheet: save", id="spreadsheets"),
+        pytest.param({"a.sav": b"x", "b.sav": b"x"}, {}, "no_table", "a.sav and b.sav (an SPSS file: save", id="files of scientific programs"),
         pytest.param({f"{c}/{i}.HEIC": b"x" for c in "ab" for i in range(9)}, {}, "no_table", "15 more (an unsupported", id="images of phones"),
-        pytest.param({"a.zip": archive({"b.zip": archive({"c.csv": texts()})})}, {}, "no_table", "nested archives", id="an archive in another"),
+        pytest.param(
+            {"a.zip": archive({"b.zip": archive({"c.zip": archive({"d.csv": texts()})})})},
+            {}, "no_table", "in an archive in", id="an archive in two others",
+        ),
         pytest.param({"a.zip": b"PK\x03\x04 no zip"}, {}, "no_table", "not a readable ZIP archive", id="a broken archive"),
         pytest.param({"a.zip": archive({"b.csv": b"a,b\n" * 30_000_000})}, {}, "archive", "too large", id="an archive that explodes"),
         pytest.param({"a.csv": b"text,label\n" + b"a\0b,c\n" * 50}, {}, "no_table", "zero bytes", id="zero bytes"),
-        pytest.param({"finetune/x/predictions.csv": texts()}, {}, "no_table", "earlier run", id="only results of ours"),
+        pytest.param({"x/predictions.csv": texts(), "x/manifest.json": MANIFEST}, {}, "no_table", "earlier run", id="only results of ours"),
     ],
 )  # fmt: skip
 def test_an_unusable_dataset_is_refused_with_a_sentence(files, settings, code, named, load):
@@ -110,9 +113,9 @@ def test_members_of_an_archive_stay_inside(load, tmp_path):
     names = ("../../evil.csv", "/abs.csv", "C:\\x\\w.csv", ".hidden/y.csv", "good.csv")
     hostile = {**{name: texts() for name in names}, "inner.zip": archive({"x.csv": texts()})}
     found = load({"sub/a.zip": archive(hostile)})
-    assert found.files == ["sub/a/good.csv"]
+    assert found.files == ["sub/a/good.csv", "sub/a/inner/x.csv"]
     assert not (tmp_path.parent / "evil.csv").exists()
-    assert [p.name for p in (tmp_path / "work" / "expanded").rglob("*") if p.is_file()] == ["000001"]
+    assert [p.name for p in (tmp_path / "work" / "expanded").rglob("*") if p.is_file()] == ["000001", "000002", "000001"]
     assert "3 files" in next(w["text"] for w in load.events.warnings if w["code"] == "archive")
 
 

@@ -185,6 +185,14 @@ def test_a_class_of_fewer_than_ten_training_rows_is_a_warning(each, warned, chec
     assert [c["text"] for c in checks.entries if c["code"] == "small_classes"] == ([text] if warned else [])
 
 
+def test_a_class_whose_rows_are_all_copies_of_held_out_ones_is_missed(checks):
+    train = [*rows(20, "a"), *(Example("f.csv", 90 + i, "text 0", "b") for i in range(3))]
+    shares = {"test": 0.1, "validation": 0}
+    cuts = {seed: splits.stratified(train, shares, Keys(), False, seed)["test"] for seed in range(99)}
+    seed = next(s for s, test in cuts.items() if any(e.target == "b" for e in test))
+    assert refusal({"train": train}, checks, seed=seed, validation_fraction=0).code == "one_class"
+
+
 def test_rows_of_unknown_labels_are_left_out_with_their_number_and_counted(checks):
     test = [*rows(4, prefix="t "), Example("t.csv", 9, "strange", "z")]
     found = complete({"train": rows(40), "test": test, "validation": rows(4, prefix="v ")}, checks)

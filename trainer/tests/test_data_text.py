@@ -8,13 +8,13 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from trainer.core.input import Input
-from trainer.data.formats import decode, dialect, objects, tables
+from trainer.data.formats import decode, delimited, dialect, objects, tables
 from trainer.data.formats.table import NotATable
 from trainer.errors import UserError
 from trainer.run_folder.events import Events
 
 QUICK = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True)
-OPTIONS = SimpleNamespace(encoding="", delimiter="")
+OPTIONS = SimpleNamespace(encoding="", delimiter="", repairs=True, sheet="")
 PLAIN = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=60)
 
 
@@ -108,7 +108,7 @@ def test_a_table_that_csv_wrote_is_read_back_with_every_delimiter(pairs, delimit
     [("tab", "\t"), ("\\t", "\t"), ("Comma", ","), ("semicolon", ";"), ("bar", "|"), ("pipe", "|"), (" space ", " "), ("#", "#"), ("", "")],
 )
 def test_a_delimiter_goes_by_its_name_or_is_one_character(delimiter, character):
-    assert tables.delimiter_of(delimiter) == character
+    assert delimited.delimiter_of(delimiter) == character
 
 
 @pytest.mark.parametrize("delimiter", ["::", '"', "\n", "\r", "tabs"])

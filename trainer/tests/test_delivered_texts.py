@@ -12,16 +12,17 @@ from conftest import events_of
 
 from trainer.core import registry
 from trainer.core.example import Example
+from trainer.data import origins
 from trainer.errors import UserError
+from trainer.export import label_sets as label_results
 from trainer.export.finished import Answered
+from trainer.kinds.label_sets.target import Labels
 from trainer.kinds.language import lora, network as language, results as language_results, samples
 from trainer.kinds.language.asking import Asked
 from trainer.kinds.language.likelihoods import Likelihoods
 from trainer.kinds.language.samples import Asks
 from trainer.kinds.language.target import Tokens
 from trainer.kinds.rows.conversations import ASSISTANT, Turn
-from trainer.kinds.text.label_sets import results as label_results
-from trainer.kinds.text.label_sets.target import Labels
 from trainer.kinds.tokens import results as token_results
 from trainer.kinds.tokens.reading import UNKNOWN
 from trainer.kinds.tokens.results import Words
@@ -116,6 +117,7 @@ def finished(data, target, answers, simple=None, encoder=None, asked=None, detai
     return SimpleNamespace(
         data=data, settings=SimpleNamespace(seed=1), outcome=SimpleNamespace(answers={"test": answers}, details=asked),
         prepared=SimpleNamespace(plan=SimpleNamespace(target=target, details=details), encoder=encoder), simple=SimpleNamespace(predictions=simple),
+        origins=origins.ONE,
     )  # fmt: skip
 
 

@@ -11,8 +11,9 @@ from PIL import Image
 
 from trainer.core import registry
 from trainer.core.example import Example
+from trainer.data.origins import Origins
+from trainer.data.pictures import thumbnails
 from trainer.export import display, license
-from trainer.kinds.image import results as image_results
 
 
 def example(content, row: int = 1, **more) -> Example:
@@ -79,32 +80,32 @@ def image(tmp_path, size, mode="RGB", name="a.png", **more) -> Example:
     [((640, 320), "RGB", (64, 32)), ((1, 1), "L", (1, 1)), ((10, 1000), "RGBA", (1, 64)), ((64, 64), "P", (64, 64)), ((65, 65), "1", (64, 64))],
 )
 def test_a_thumbnail_keeps_the_shape_of_its_image(tmp_path, size, mode, shown):
-    small = Image.open(io.BytesIO(base64.b64decode(image_results.thumbnail(image(tmp_path, size, mode)))))
+    small = Image.open(io.BytesIO(base64.b64decode(thumbnails.of(image(tmp_path, size, mode).content))))
     assert (small.size, small.mode, small.format) == (shown, "RGB", "PNG")
 
 
 def test_a_thumbnail_stands_upright(tmp_path):
     exif = Image.Exif()
     exif[0x0112] = 6  # turned by 90 degrees
-    small = Image.open(io.BytesIO(base64.b64decode(image_results.thumbnail(image(tmp_path, (40, 20), name="a.jpg", exif=exif)))))
+    small = Image.open(io.BytesIO(base64.b64decode(thumbnails.of(image(tmp_path, (40, 20), name="a.jpg", exif=exif).content))))
     assert small.size == (20, 40)
 
 
 @pytest.mark.parametrize("data", [b"", b"no image", b"\x89PNG\r\n\x1a\n"])
 def test_a_file_that_is_no_image_has_no_thumbnail(tmp_path, data):
     (tmp_path / "a.png").write_bytes(data)
-    assert image_results.thumbnail(Example("a.png", 0, tmp_path / "a.png", "")) is None
+    assert thumbnails.of(tmp_path / "a.png") is None
     assert "image" not in display.entry(Example("a.png", 0, tmp_path / "a.png", ""), registry.of("image"), ())
 
 
 def test_an_image_that_is_gone_or_stays_large_has_no_thumbnail(tmp_path, monkeypatch):
-    assert image_results.thumbnail(Example("a.png", 0, tmp_path / "gone.png", "")) is None
+    assert thumbnails.of(tmp_path / "gone.png") is None
     noise = numpy.random.default_rng(1).integers(0, 256, (64, 64, 3), numpy.uint8)
     Image.fromarray(noise).save(tmp_path / "noise.png")
     one = Example("noise.png", 0, tmp_path / "noise.png", "")
-    assert image_results.thumbnail(one) is not None
-    monkeypatch.setattr(image_results, "THUMBNAIL_BYTES", 1000)
-    assert image_results.thumbnail(one) is None
+    assert thumbnails.of(one.content) is not None
+    monkeypatch.setattr(thumbnails, "MOST_BYTES", 1000)
+    assert thumbnails.of(one.content) is None
 
 
 @pytest.mark.parametrize(
@@ -137,3 +138,15 @@ def test_the_license_of_a_model(tmp_path, files, found):
 
 def test_a_model_from_scratch_has_no_license():
     assert license.of(None) == ""
+
+
+def test_a_run_of_several_datasets_tells_the_dataset_of_each_line():
+    head, rows = ["file", "row", "content"], [["plot 1/a.csv", 2, "x,y"], ["own.csv", 3, "=1+1"], ["=plot/b.csv", 4, "a\r\nb"]]
+    origins = Origins(frozenset({"plot 1", "=plot"}), "Reviews")
+    assert list(csv.reader(io.StringIO(display.table(head, rows, origins), newline=""))) == [
+        ["file", "dataset", "row", "content"],
+        ["plot 1/a.csv", "plot 1", "2", "x,y"],
+        ["own.csv", "Reviews", "3", "'=1+1"],
+        ["'=plot/b.csv", "'=plot", "4", "a\r\nb"],
+    ]
+    assert display.table(head, rows).splitlines()[0] == "file,row,content"

@@ -13,6 +13,8 @@ from small_datasets import png
 
 from trainer.core import registry
 from trainer.core.example import Example
+from trainer.data import origins
+from trainer.data.pictures import thumbnails
 from trainer.export import display, examples, license, results, training_results
 from trainer.kinds.image import results as image_results
 from trainer.measure.predictions import Predictions
@@ -43,14 +45,14 @@ def test_a_thumbnail_is_a_small_upright_png(tmp_path):
     exif = Image.Exif()
     exif[0x0112] = 6  # the camera was turned by a quarter
     upright.save(tmp_path / "a.jpg", exif=exif)
-    data = base64.b64decode(image_results.thumbnail(Example("a.jpg", 0, tmp_path / "a.jpg", "x")))
+    data = base64.b64decode(thumbnails.of(tmp_path / "a.jpg"))
     with Image.open(io.BytesIO(data)) as image:
         assert (image.format, image.size) == ("PNG", (32, 64))
 
 
 def test_an_image_that_vanished_has_no_thumbnail(tmp_path):
     example = Example("a.png", 0, tmp_path / "a.png", "x")
-    assert image_results.thumbnail(example) is None
+    assert thumbnails.of(example.content) is None
     assert display.entry(example, registry.of("image"), (), label="x") == {"file": "a.png", "row": 0, "content": "a.png", "label": "x"}
 
 
@@ -58,9 +60,9 @@ def test_a_noisy_thumbnail_is_left_out_if_it_is_too_large(tmp_path, monkeypatch)
     pixels = numpy.random.default_rng(0).integers(0, 255, size=(64, 64, 3), dtype=numpy.uint8)
     (tmp_path / "a.png").write_bytes(png(pixels))
     example = Example("a.png", 0, tmp_path / "a.png", "x")
-    assert image_results.thumbnail(example) is not None
-    monkeypatch.setattr(image_results, "THUMBNAIL_BYTES", 5000)
-    assert image_results.thumbnail(example) is None
+    assert thumbnails.of(example.content) is not None
+    monkeypatch.setattr(thumbnails, "MOST_BYTES", 5000)
+    assert thumbnails.of(example.content) is None
 
 
 @pytest.mark.parametrize(
@@ -111,7 +113,10 @@ def test_the_samples_show_different_labels_first():
 
 
 def _rows(data, target, test) -> list[dict]:
-    return list(csv.DictReader(io.StringIO(training_results._predictions(data, target, test))))
+    finished = SimpleNamespace(
+        data=data, prepared=SimpleNamespace(plan=SimpleNamespace(target=target)), outcome=SimpleNamespace(answers={"test": test}), origins=origins.ONE
+    )
+    return list(csv.DictReader(io.StringIO(training_results._predictions(finished))))
 
 
 def test_predictions_of_classes_have_confidence_and_probability():

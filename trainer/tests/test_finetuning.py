@@ -36,7 +36,7 @@ def chosen(make_run):
     def choose(tokens: int, base: Base = ENCODER, on_gpu: bool = False, begun: int = 0, **parameters) -> int:
         spec = specs.load(make_run({}, **parameters))
         events = Events(spec.folder / "events.jsonl", 1, None)
-        settings = options.resolve(spec, events)
+        settings = options.of(spec, events)
         if begun:
             place = spec.folder / "checkpoints" / "step-000000001"
             place.mkdir(parents=True)

@@ -118,9 +118,23 @@ def test_the_targets_of_columns_of_zeros_and_ones():
         (["a", "b"] * 50 + ["ab", "bc", "c", "c"], False, False),  # too few rows with several
         (["a", "b"] * 50 + ["ab", "bc", "c", "c"], True, True),
         (["ab", "cd", "ac", "bd"], False, False),  # labels hardly repeat
+        (["a", "ab", "abc"] * 6, False, False),  # one label in three comes in one combination
+        (["a", "ab", "abc"] * 6, True, True),
+        (["ab"] * 6, True, False),
         ([], True, False),
     ],
-    ids=["combined", "always together", "one each", "few", "few, as requested", "hardly repeated", "none"],
+    ids=[
+        "combined",
+        "always together",
+        "one each",
+        "few",
+        "few, as requested",
+        "hardly repeated",
+        "nested",
+        "nested, as requested",
+        "always together, as requested",
+        "none",
+    ],
 )
 def test_labels_come_together_in_several_combinations(found, asked, yes):
     assert labels._combine([tuple(f) for f in found], asked) is yes

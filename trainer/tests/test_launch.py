@@ -27,7 +27,7 @@ def created(make_run, monkeypatch):
     def of(files: dict, base: Base = FRESH, **parameters) -> tuple[int, int]:
         spec = specs.load(make_run(files, **parameters))
         events = Events(spec.folder / "events.jsonl", 1)
-        launch.create("ray", settings.resolve(spec, events), base, registry.of(base.kind), spec, events)
+        launch.create("ray", settings.of(spec, events), base, registry.of(base.kind), spec, events)
         return asked[-1]
 
     return of
@@ -96,7 +96,7 @@ def test_a_dry_run_does_not_wait_for_a_gpu_as_a_training_does(make_run, monkeypa
     monkeypatch.setattr(ray_launcher, "connection", SimpleNamespace(open=lambda: None))
     spec = specs.load(make_run({"a.csv": small_reviews(60)}, model="bert-tiny", use_gpu="yes", dry_run=dry_run))
     events = Events(spec.folder / "events.jsonl", 1)
-    launcher, _ = launch.create("ray", settings.resolve(spec, events), FRESH, registry.of("text"), spec, events)
+    launcher, _ = launch.create("ray", settings.of(spec, events), FRESH, registry.of("text"), spec, events)
     assert (launcher.request.gpu, launcher.request.max_minutes) == (True, minutes)
     warned = next(e["text"] for e in events_of(spec.folder) if e.get("code") == "waiting_for_gpu")
     assert "no GPUs now, but 1 is needed" in warned

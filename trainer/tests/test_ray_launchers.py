@@ -30,7 +30,7 @@ def request_workers(make_run, monkeypatch):
         spec = specs.load(make_run({"a.csv": small_reviews(1000)}, kind=kind, **parameters))
         events = Events(spec.folder / "events.jsonl", 1)
         base = Base("org/base", "text", size=90_000_000, fresh=False)
-        launcher, _ = launch.create("ray", settings.resolve(spec, events), base, registry.of(base.kind), spec, events)
+        launcher, _ = launch.create("ray", settings.of(spec, events), base, registry.of(base.kind), spec, events)
         return launcher, events_of(spec.folder)
 
     return on

@@ -150,7 +150,7 @@ MORE = {"model": {"path": "../../registry/m1", "run": "ft-0", "name": "colours",
 @pytest.mark.parametrize("row", [0, 2], ids=["files", "rows of a table"])
 def test_a_prediction_publishes_its_table_and_a_result_that_fits_the_schema(start, schemas, row):
     spec, events = start({"a.txt": "x", "b.txt": "y"}, kind="predict", more=MORE, min_confidence=0.5)
-    settings = options.resolve(spec, events)
+    settings = options.of(spec, events)
     found = Answered(
         TEXT,
         [Example("a.txt", row, "x", ""), Example("c.txt", row, "z", "")],
@@ -180,12 +180,12 @@ def test_a_result_is_not_done_after_any_change(start):
     assert not results.already_done(spec)
     (spec.work / "out").mkdir()
     (spec.work / "out" / "a.csv").write_text("abc")
-    results.finish(spec, options.resolve(spec, events), "prediction", "text-classification", events, 0.0)
+    results.finish(spec, options.of(spec, events), "prediction", "text-classification", events, 0.0)
     assert results.already_done(spec)
     assert not results.already_done(replace(spec, run="ft-other"))
     result = spec.folder / "result.json"
     whole = result.read_text()
-    for damaged in ("", "[]", "{}", whole.replace('"schema": 2', '"schema": 1').replace('"schema":2', '"schema":1'), whole[:-5]):
+    for damaged in ("", "[]", "{}", whole.replace('"schema": 3', '"schema": 1').replace('"schema":3', '"schema":1'), whole[:-5]):
         result.write_text(damaged)
         assert not results.already_done(spec)
     result.write_text(whole)
@@ -197,7 +197,7 @@ def test_a_result_is_not_done_after_any_change(start):
 
 def test_a_start_that_has_lost_its_lease_publishes_nothing(start):
     spec, events = start({"a.txt": "x"}, kind="predict", more=MORE)
-    settings = options.resolve(spec, events)
+    settings = options.of(spec, events)
     leases.take(spec.folder / "work")
     with pytest.raises((leases.LeaseLost, OSError)):
         results.finish(spec, settings, "prediction", "text-classification", events, 0.0)
@@ -208,7 +208,7 @@ def test_a_result_has_each_warning_once_and_no_empty_parts(start):
     spec, events = start({"a.txt": "x"}, kind="predict", more=MORE)
     for text in ("one", "two", "one"):
         events.warning("slow", text)
-    settings = options.resolve(spec, events)
+    settings = options.of(spec, events)
     results.finish(spec, settings, "prediction", "t", events, 0.0, warnings=[{"code": "slow", "text": "two"}], language=None, place=results.PARTIAL)
     document = json.loads((spec.folder / "partial.json").read_text())
     assert [w["text"] for w in document["warnings"]] == ["one", "two"]
@@ -235,7 +235,7 @@ def data(targets: list[str], kind: str = "text", **more) -> SimpleNamespace:
     return SimpleNamespace(
         **{
             "splits": {"train": found, "validation": [], "test": found}, "kind": registry.of(kind), "columns": ("text",),
-            "files": ["t.csv"], "labels": labels,
+            "files": ["t.csv"], "labels": labels, "not_read": [],
             "label_column": "label", "split_sha256": "0" * 64, "dropped": [("empty", 2)],
             "counts": lambda: {label: targets.count(label) for label in labels}, **more,
         }
@@ -340,14 +340,14 @@ def test_a_champion_is_measured_on_the_same_rows_or_the_reason_is_told(champion,
 )
 def test_a_dry_run_says_what_would_train(start, versions, sentence):
     spec, events = start({"a.csv": "text,label\n"}, dry_run=True)
-    settings = options.resolve(spec, events)
+    settings = options.of(spec, events)
     trial = SimpleNamespace(seconds=12.345, device="cpu", hardware={"cpu": "x", "cores": 2, "memory_bytes": 1}, versions=versions)
     checked = data(["yes", "no"], task="text-classification", checks=[{"code": "rows", "level": "ok", "text": "There are 2 rows."}])
-    export.check(spec, settings, checked, None, trial, events, 0.0, graph={"graph": {"nodes": 3}})
+    export.check(spec, settings, checked, None, trial, events, 0.0, parts={"unit": "edge"})
     result = json.loads((spec.folder / "result.json").read_text())
     assert [c["code"] for c in result["checks"]] == ["worker", "rows"]
     assert result["checks"][0]["text"].endswith(sentence)
-    assert (result["kind"], result["estimate_seconds"], result["graph"], result["artifacts"]) == ("check", 12.3, {"nodes": 3}, [])
+    assert (result["kind"], result["estimate_seconds"], result["unit"], result["artifacts"]) == ("check", 12.3, "edge", [])
 
 
 @pytest.mark.parametrize(("upload", "there"), [("everything", True), ("model", False)])

@@ -11,6 +11,7 @@ from small_datasets import flowers, table
 from trainer.export.display import escape_formula
 from trainer.run import run
 from trainer.targets.classes import Classes
+from trainer.tests.zoo.names import MANIFEST
 
 pytestmark = pytest.mark.usefixtures("networks_only")
 
@@ -96,7 +97,8 @@ def test_several_files_formats_and_earlier_results_are_sorted_out(make_run, sche
             "prices.csv": "item,price\npen,2\ncup,5\n",
             "README.md": "# Reviews",
             "notes.txt": "just some words",
-            "finetune/earlier/train.csv": "review,sentiment\nx,y\n",
+            "finetune/earlier/manifest.json": MANIFEST,
+            "finetune/earlier/predictions.csv": "review,sentiment\nx,y\n",
             "predictions.csv": "file,row,text,label,predicted,confidence\na,1,b,c,d,1\n",
         },
         epochs=1,
@@ -107,7 +109,10 @@ def test_several_files_formats_and_earlier_results_are_sorted_out(make_run, sche
     assert result["data"]["rows"] == {"train": 110, "validation": 25, "test": 25}
     assert "empty_rows" in codes(result)
     ignored = next(e["choice"] for e in events_of(spec.parent) if e.get("what") == "ignored_files")
-    assert {i.split(" (")[0] for i in ignored} == {"prices.csv", "README.md", "notes.txt", "finetune/earlier/train.csv", "predictions.csv"}
+    assert {i.split(" (")[0] for i in ignored} == {
+        *("prices.csv", "README.md", "notes.txt", "predictions.csv"),
+        *("finetune/earlier/manifest.json", "finetune/earlier/predictions.csv"),
+    }
 
 
 def test_long_texts_are_cut_and_a_class_of_numbers_keeps_its_order(make_run, schemas):

@@ -20,7 +20,7 @@ from trainer.run_folder import stop
 from trainer.warm import client, wire
 
 PLAIN = {
-    "schema": 2, "kind": "train", "run": "ft-1", "attempt": 2, "dataset": {"id": "d"}, "parameters": {"epochs": 3}, "defaults": {}, "inputs": [],
+    "schema": 3, "kind": "train", "run": "ft-1", "attempt": 2, "dataset": {"id": "d"}, "settings": {"epochs": 3}, "sources": {}, "inputs": [],
 }  # fmt: skip
 
 
@@ -39,7 +39,7 @@ def load(tmp_path):
 
 def test_a_plain_description_has_no_models_and_no_script(load, tmp_path):
     spec = load()
-    assert (spec.kind, spec.run, spec.attempt, spec.dataset, spec.parameters) == ("train", "ft-1", 2, "", {"epochs": 3})
+    assert (spec.kind, spec.run, spec.attempt, spec.dataset, spec.settings) == ("train", "ft-1", 2, "", {"epochs": 3})
     assert (spec.model, spec.champion, spec.script, spec.inputs) == (None, None, None, ())
     assert (spec.work, spec.models) == (spec.folder / "work", tmp_path / "shared" / "models")
 
@@ -51,13 +51,13 @@ def test_inputs_keep_the_names_of_the_user_and_have_places_in_the_run(load):
     assert spec.inputs == (Input("Ä/b c.csv", inputs / "raw" / "1.csv", 3, "ab"), Input("Ä/b c.csv", inputs / "2", 3, "ab", "f2", "cat"))
 
 
-@pytest.mark.parametrize("schema", [1, 3, "2", None])
+@pytest.mark.parametrize("schema", [1, 4, "3", None])
 def test_a_description_for_another_trainer_is_refused(load, schema):
-    with pytest.raises(ValueError, match=f"has schema {schema!r}; this trainer reads schema 2"):
+    with pytest.raises(ValueError, match=f"has schema {schema!r}; this trainer reads schema 3"):
         load(schema=schema)
 
 
-@pytest.mark.parametrize("field", ["kind", "run", "attempt", "dataset", "parameters", "defaults", "inputs"])
+@pytest.mark.parametrize("field", ["kind", "run", "attempt", "dataset", "settings", "sources", "inputs"])
 def test_a_description_that_lacks_a_field_is_refused(tmp_path, field):
     (tmp_path / "spec.json").write_text(json.dumps({name: value for name, value in PLAIN.items() if name != field}))
     with pytest.raises(KeyError, match=field):

@@ -185,10 +185,10 @@ def test_a_model_outside_the_shared_volume_is_refused(make_run, path):
         specs.load(changed)
 
 
-@pytest.mark.parametrize("content", ['{"schema": 1}', '{"schema": 3}', "{}", '{"schema": "2"}'])
+@pytest.mark.parametrize("content", ['{"schema": 1}', '{"schema": 4}', "{}", '{"schema": "3"}'])
 def test_a_spec_of_another_schema_is_refused(tmp_path, content):
     (tmp_path / "spec.json").write_text(content)
-    with pytest.raises(ValueError, match="this trainer reads schema 2"):
+    with pytest.raises(ValueError, match="this trainer reads schema 3"):
         specs.load(tmp_path / "spec.json")
 
 

@@ -179,7 +179,7 @@ def _counted(spec: str, place, number, sent=signal.SIGKILL) -> None:
         real(training)
 
     loop.Training._measure = measure
-    _run(spec, place, number, sent)
+    _run(spec, place, number, sent, "")
 
 
 def evaluations(spec: Path) -> Counter:
@@ -193,7 +193,7 @@ def undisturbed_search(counted, tmp_path_factory):
 
     def of(spec: Path) -> tuple[dict, Counter]:
         document = json.loads(spec.read_text())
-        key = json.dumps(document["parameters"])
+        key = json.dumps(document["settings"])
         if key not in known:
             folder = tmp_path_factory.mktemp("undisturbed") / "shared" / "runs" / "ft-undisturbed"
             (folder / "inputs").mkdir(parents=True)

@@ -255,7 +255,7 @@ def concluded(tmp_path):
 
     def made(found: Searched, right: float = 0.6, others=(), own=None):
         default = prepare.Prepared(searching(tmp_path, others=2), Encoder())
-        network = candidates.trained(default.plan.base, outcome(right, found))
+        network = candidates.trained(default.plan.base, outcome(right, found), default.plan.target)
         every = [network, *others]
         best = max(every, key=lambda c: c.outcome.answers["validation"].likelihood.mean())
         heard = Recorder()
@@ -343,7 +343,7 @@ def test_numbers_are_compared_in_units_of_their_spread(tmp_path):
     best = replace(outcome(0.9), answers=predicted(1.0))
     found = replace(searched(0.9), best=best)
     made = prepare.Prepared(searching(tmp_path, others=2, target=Number(50.0, 10.0), metric="rmse"), Encoder())
-    network = candidates.trained(made.plan.base, replace(outcome(0.6, found), answers=predicted(20.0)))
+    network = candidates.trained(made.plan.base, replace(outcome(0.6, found), answers=predicted(20.0)), made.plan.target)
     document = conclude.conclude(settings(), made, {}, [network], network, Recorder()).document
     assert document["comparison"]["difference"] == pytest.approx(3.99, abs=0.01) and document["chosen"] == 2
 

@@ -1,120 +1,89 @@
-"""Settings: every source, which of them decides, what is said of mistakes, and files that mean harm."""
+"""Settings: what spec.json says of each option, what the trainer chooses beside it, and specs of older services."""
 
 import copy
 import json
 import pickle
-import random
 
 import pytest
 from conftest import DEFAULTS, events_of
 
-from trainer.config import settings as resolving, spec as specs
+from trainer.config import older_spec, settings as resolving, spec as specs
+from trainer.config.option import Option
 from trainer.config.options import options
+from trainer.core import registry
 from trainer.errors import UserError
 from trainer.run_folder.events import Events
 
-BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
-    f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
-)
-
 
 @pytest.fixture
-def resolve(make_run):
-    """resolve(files, defaults, **parameters) gives the settings of such a run; the events are those of ``warned``."""
+def read(tmp_path):
+    """read(settings, sources, notes, kind) gives the settings of such a spec.json; the warnings are those of ``read.warnings()``."""
 
-    def resolved(files: dict | None = None, defaults=DEFAULTS, kind: str = "train", **parameters):
-        spec = specs.load(make_run(files or {}, defaults=defaults, kind=kind, **parameters))
-        (spec.folder / "events.jsonl").write_text("")
-        resolved.folder = spec.folder
-        return resolving.resolve(spec, Events(spec.folder / "events.jsonl", 1))
+    def settings_of(settings: dict | None = None, sources: dict | None = None, notes: list | None = None, kind: str = "train"):
+        spec = {"schema": 3, "kind": kind, "run": "ft-1", "attempt": 1, "dataset": {}, "inputs": [], "notes": notes or []}
+        (tmp_path / "spec.json").write_text(json.dumps({**spec, "settings": settings or {}, "sources": sources or {}}))
+        (tmp_path / "events.jsonl").write_text("")
+        return resolving.of(specs.load(tmp_path / "spec.json"), Events(tmp_path / "events.jsonl", 1))
 
-    resolved.warnings = lambda: [e["text"] for e in events_of(resolved.folder) if e["kind"] == "warning"]
-    return resolved
-
-
-def source(settings, name: str) -> str:
-    return next(s["source"] for s in settings.listed() if s["name"] == name)
+    settings_of.warnings = lambda: [(e["code"], e["text"]) for e in events_of(tmp_path) if e["kind"] == "warning"]
+    return settings_of
 
 
-def test_without_settings_the_defaults_of_the_table_apply(resolve):
-    settings = resolve()
+def test_an_option_that_is_left_out_has_its_default(read):
+    settings = read()
     for option in options("train").values():
         assert getattr(settings, option.name) == option.default
+        assert type(getattr(settings, option.name)) is type(option.default)
     assert {s["source"] for s in settings.listed()} == {"default"}
 
 
-def test_the_first_source_that_sets_an_option_wins(resolve):
-    def with_sources(names):
-        files = {}
-        if "settings file" in names:
-            files["my.yaml"] = "epochs: 13"
-        if "dataset" in names:
-            files["finetune.yaml"] = "epochs: 14"
-        parameters = {**({"epochs": 11} if "form" in names else {}), **({"more_options": "epochs: 12"} if "more options" in names else {})}
-        parameters |= {"config_file": "my.yaml"} if "settings file" in names else {}
-        settings = resolve(files, {**DEFAULTS, "epochs": 15} if "administrator" in names else DEFAULTS, **parameters)
-        return settings.epochs, source(settings, "epochs")
-
-    order = ["form", "more options", "settings file", "dataset", "administrator"]
-    for first in range(len(order)):
-        assert with_sources(order[first:]) == (11 + first, order[first])
-    assert with_sources([]) == (3, "default")
+def test_values_have_the_types_of_the_table_and_their_sources(read):
+    settings = read(
+        {"learning_rate": 1, "epochs": 5.0, "seed": 42, "run_name": "a"}, {"learning_rate": "dataset", "epochs": "form", "seed": "default"}
+    )
+    assert (settings.learning_rate, type(settings.learning_rate)) == (1.0, float)
+    assert (settings.epochs, type(settings.epochs)) == (5, int)
+    assert [settings.source(n) for n in ("learning_rate", "epochs", "seed", "run_name", "stride")] == [
+        "dataset",
+        "form",
+        "default",
+        "form",
+        "default",
+    ]
+    assert settings.is_open("seed") and not settings.is_open("epochs")
 
 
-@pytest.mark.parametrize(
-    ("files", "parameters"),
-    [
-        pytest.param({}, {"epochs": 5, "seed": 7, "more_options": "learning_rate: 1e-5\ndry_run: yes\nlong_text: drop"}, id="form and more options"),
-        pytest.param(
-            {}, {"more_options": "# mine\nepochs = 5\ntraining.seed: 7\nlearning_rate = 1e-5\ndry_run = true\nlong_text: drop"}, id="more options"
-        ),
-        pytest.param(
-            {"a.yaml": "epochs: 5\nlearning_rate: 1e-5\ndry_run: yes\ntraining: {seed: 7}\ntokenization:\n  long_text: drop\n"},
-            {"config_file": "a.yaml"},
-            id="YAML",
-        ),
-        pytest.param(
-            {
-                "a.json": json.dumps(
-                    {"epochs": 5, "learning_rate": "1e-5", "dry_run": True, "training": {"seed": 7}, "tokenization.long_text": "drop"}
-                )
-            },
-            {"config_file": "file0"},
-            id="JSON by its id",
-        ),
-        pytest.param(
-            {"sub/a.py": '"""Settings."""\nepochs = 5\nlearning_rate = 1e-5\ndry_run = True\ntraining = {"seed": 7}\nlong_text = "drop"\n'},
-            {"config_file": "a.py"},
-            id="Python literals",
-        ),
-        pytest.param(
-            {
-                "deep/er/finetune.yml": "seed: 9",
-                "finetune.json": '{"epochs": 5.0, "learning_rate": 0.00001, "dry_run": "on", "seed": "7", "long_text": "DROP"}',
-            },
-            {},
-            id="dataset",
-        ),
-    ],
-)
-def test_all_sources_lead_to_the_same_settings(resolve, files, parameters):
-    settings = resolve(files, **parameters)
-    assert (settings.epochs, settings.learning_rate, settings.dry_run, settings.seed, settings.long_text) == (5, 1e-5, True, 7, "drop")
-    assert isinstance(settings.epochs, int)
-    assert resolve.warnings() == []
+@pytest.mark.parametrize("wrong", [{"epoch": 5}, {"epochs": "5"}, {"epochs": 2.5}, {"dry_run": 1}, {"run_name": 7}, {"learning_rate": True}])
+def test_a_spec_that_breaks_the_contract_is_refused(read, wrong):
+    with pytest.raises(ValueError, match=r"spec\.json has "):
+        read(wrong)
 
 
-def test_what_the_trainer_found_is_listed_as_chosen(resolve):
-    settings = resolve()
-    assert settings.is_open("learning_rate")
+def test_what_the_service_notes_is_a_warning_of_the_run(read):
+    read(notes=[{"code": "unknown_option", "text": "finetune.yaml, line 3: There is no option epoch."}])
+    assert read.warnings() == [("unknown_option", "finetune.yaml, line 3: There is no option epoch.")]
+
+
+def test_an_option_that_only_this_trainer_knows_is_taken_from_its_note(read, monkeypatch):
+    powers = Option("powers", 2, "data", 1, 4, kind="toy")
+    monkeypatch.setattr(resolving, "options", lambda kind: {**options(kind), "powers": powers})
+    passed = {"code": "unknown_option", "text": "There is no option powers.", "option": "powers", "value": "3", "source": "dataset"}
+    settings = read(notes=[passed, {**passed, "value": "4", "source": "administrator"}])
+    assert (settings.powers, settings.source("powers"), read.warnings()) == (3, "dataset", [])
+    with pytest.raises(UserError, match="powers must be a whole number from 1 to 4, not 9"):
+        read(notes=[{**passed, "value": "9"}])
+
+
+def test_what_the_trainer_found_is_listed_as_chosen(read):
+    settings = read()
     chosen = settings.with_chosen(learning_rate=0.25)
-    assert not chosen.is_open("learning_rate")
+    assert settings.is_open("learning_rate") and not chosen.is_open("learning_rate")
     assert {"name": "learning_rate", "value": 0.25, "source": "chosen"} in chosen.listed()
     assert (settings.learning_rate, settings.source("learning_rate")) == (0.0, "default")
 
 
-def test_settings_are_frozen_also_after_they_were_sent_to_another_process(resolve):
-    settings = resolve(epochs=5)
+def test_settings_are_frozen_also_after_they_were_sent_to_another_process(read):
+    settings = read({"epochs": 5})
     for one in (settings, pickle.loads(pickle.dumps(settings)), copy.copy(settings)):
         with pytest.raises(AttributeError, match="frozen"):
             one.epochs = 6
@@ -125,176 +94,80 @@ def test_settings_are_frozen_also_after_they_were_sent_to_another_process(resolv
         settings.with_chosen(epoch=6)
 
 
-def test_unknown_options_are_warned_about_with_a_suggestion(resolve):
-    settings = resolve({"finetune.yaml": "epoch: 9\ntraining: {lerning_rate: 0.1}\nzzz: 1\ndata: {seed: 3}\n"}, more_options="batchsize: 8")
-    assert (settings.epochs, settings.learning_rate, settings.seed, settings.batch_size) == (3, 0, 42, 32)
-    assert resolve.warnings() == [
-        "The option epoch in finetune.yaml is unknown and is ignored; did you mean epochs?",
-        "The option training.lerning_rate in finetune.yaml is unknown and is ignored; did you mean learning_rate?",
-        "The option zzz in finetune.yaml is unknown and is ignored.",
-        "The option data.seed in finetune.yaml is unknown and is ignored; did you mean seed?",
-        "The option batchsize in more_options is unknown and is ignored; did you mean batch_size?",
-    ]
+def test_an_option_of_a_kind_that_did_not_win_is_a_warning_that_names_the_kind(read, tmp_path):
+    of_kinds = [o for o in options("train").values() if o.kind]
+    assert {o.kind for o in of_kinds} == {name for name, kind in registry.kinds().items() if kind.options}
+    for option in of_kinds:
+        other = next(name for name in registry.kinds() if name != option.kind)
+        value, default = another_value(option), option.default
+        for source, kind, set_to, is_said in (
+            ("dataset", other, value, True), ("dataset", other, default, False), ("dataset", option.kind, value, False),
+            ("administrator", other, value, False),
+        ):  # fmt: skip
+            settings = read({option.name: set_to}, {option.name: source})
+            resolving.warn_of_other_kinds(settings, kind, Events(tmp_path / "events.jsonl", 1))
+            said = [text for code, text in read.warnings() if code == "other_kind"]
+            assert len(said) == is_said, (option.name, source, kind, set_to)
+            assert not said or all(word in said[0] for word in (option.name, option.kind, kind))
+
+
+def another_value(option):
+    """A value of the option that is not its default."""
+    if option.choices:
+        return next(choice for choice in option.choices if choice != option.default)
+    if isinstance(option.default, bool):
+        return not option.default
+    if isinstance(option.default, str):
+        return option.default + "x"
+    return option.high if option.high is not None and option.high != option.default else option.default + 1
+
+
+def older(folder, files: dict, kind: str = "train", defaults: dict = DEFAULTS, **parameters) -> dict:
+    """The settings of a spec of version 2, with their sources, where they are not defaults of the table."""
+    inputs = [{"id": f"f{n}", "name": name, "path": name} for n, name in enumerate(files)]
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    spec = {"schema": 2, "kind": kind, "parameters": parameters, "defaults": defaults, "inputs": inputs}
+    found = older_spec.upgraded(spec, folder)
+    assert found["schema"] == 3 and "parameters" not in found
+    return {name: (value, found["sources"][name]) for name, value in found["settings"].items()}
 
 
 @pytest.mark.parametrize(
-    ("parameters", "sentence"),
+    ("files", "parameters"),
     [
-        ({"epochs": 0}, "The option epochs in the form must be a whole number from 1 to 200, not 0."),
-        ({"epochs": 2.5}, "The option epochs in the form must be a whole number from 1 to 200, not 2.5."),
-        ({"epochs": True}, "The option epochs in the form must be a whole number from 1 to 200, not True."),
-        ({"epochs": 10**400}, "The option epochs in the form must be a whole number from 1 to 200, not 1000000000"),
-        ({"learning_rate": float("nan")}, "The option learning_rate in the form must be a number from 0 to 1, not nan."),
-        ({"more_options": "learning_rate: nan"}, "The option learning_rate in more_options must be a number from 0 to 1, not nan."),
-        ({"more_options": "scheduler: steep"}, "The option scheduler in more_options must be one of linear, cosine, constant, not steep."),
-        ({"more_options": "freeze_encoder: maybe"}, "The option freeze_encoder in more_options must be true or false, not maybe."),
-        ({"more_options": "just words"}, "Line 1 of more_options is not an option: just words."),
-        ({"more_options": "seed: 1\n: 3"}, "Line 2 of more_options is not an option: : 3."),
-        ({"text_column": ["a"]}, "The option text_column in the form must be a single value, not a list."),
-        ({"task": "text-translation"}, "The option task in the form must be one of auto, text-classification"),
-        ({"config_file": "none.yaml"}, "There is no settings file none.yaml in the dataset."),
+        pytest.param({}, {"more_options": "# mine\nepochs = 5\ntraining.seed: 7\nLearning-Rate = 1e-5\ndry_run = yes # all"}, id="more options"),
+        pytest.param({"a.yaml": "epochs: 5\nlearning_rate: 1e-5\ndry_run: yes\ntraining: {seed: 7}\n"}, {"config_file": "a.yaml"}, id="YAML"),
+        pytest.param(
+            {"finetune.json": '{"epochs": 5.0, "learning_rate": "1e-5", "dry_run": "on", "training.seed": "7"}', "b/finetune.yaml": "epochs: 9"},
+            {},
+            id="JSON of the dataset",
+        ),
+        pytest.param(
+            {"sub/a.py": '"""Mine."""\nepochs: int = 5\nlearning_rate = 1e-5\ndry_run = True\ntraining = {"seed": 7}\n'},
+            {"config_file": "a.py"},
+            id="Python",
+        ),
+        pytest.param(
+            {"a.py": "{'epochs': 5, 'learning_rate': 1e-5, 'training': {'seed': 7}}\ndry_run: bool = True\n"},
+            {"config_file": "a.py"},
+            id="a dictionary",
+        ),
     ],
 )
-def test_a_wrong_value_is_one_sentence_that_names_option_place_and_value(resolve, parameters, sentence):
-    with pytest.raises(UserError) as refused:
-        resolve(**parameters)
-    assert refused.value.what.startswith(sentence)
-    assert refused.value.what.endswith((".", "…"))
-    assert refused.value.do.endswith(".")
-    assert len(refused.value.what) < 300
+def test_a_spec_of_an_older_service_is_read_as_its_run_began(tmp_path, files, parameters):
+    found = older(tmp_path, files, defaults={**DEFAULTS, "epochs": 9, "batch_size": 16}, **parameters)
+    values = {name: value for name, (value, source) in found.items() if source not in ("form", "administrator")}
+    assert values == {"epochs": 5, "learning_rate": 1e-5, "dry_run": True, "seed": 7}
+    assert found["batch_size"] == (16, "administrator")
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        pytest.param("a.yaml", BOMB + "epochs: *i\n", id="aliases that grow to a billion, in a number"),
-        pytest.param("a.yaml", BOMB + "task: *i\n", id="the same in a choice"),
-        pytest.param("a.yaml", BOMB + "dry_run: *i\n", id="the same in a switch"),
-        pytest.param("a.yaml", BOMB + "run_name: *i\n", id="the same in a text"),
-        pytest.param("a.yaml", "epochs: &a [*a]\n", id="an alias within itself"),
-        pytest.param("a.yaml", "epochs: !!python/object/apply:os.system ['true']\n", id="a Python object in YAML"),
-        pytest.param("a.yaml", "epochs: !!bool nonsense\n", id="a switch that is none by its tag"),
-        pytest.param("a.yaml", "epochs: !!timestamp nonsense\n", id="a time that is none by its tag"),
-        pytest.param("a.yaml", "epochs: !!int ''\n", id="a number that is none by its tag"),
-        pytest.param("a.yaml", f"epochs: 0x{'f' * 9000}\n", id="a number too long to be printed"),
-        pytest.param("a.yaml", "[" * 20000, id="deep YAML"),
-        pytest.param("a.yaml", "epochs: [1, 2\n", id="YAML that does not end"),
-        pytest.param("a.yaml", "a: 1\n---\nb: 2\n", id="two documents"),
-        pytest.param("a.yaml", "- epochs\n- 5\n", id="a list at the top"),
-        pytest.param("a.yaml", "just a text", id="a text at the top"),
-        pytest.param("a.yaml", b"epochs: \xff\xfe\x00", id="no UTF-8"),
-        pytest.param("a.yaml", b"epochs: 5\x00", id="a NUL"),
-        pytest.param("a.yaml", "#" * (2 << 20), id="2 MB"),
-        pytest.param("a.json", "[" * 100000, id="deep JSON"),
-        pytest.param("a.json", "[1, 2]", id="a JSON list"),
-        pytest.param("a.json", "", id="empty JSON"),
-        pytest.param("a.json", '{"epochs": Infinity}', id="an infinite number"),
-        pytest.param("a.json", '{"epochs": 1' + "0" * 400 + "}", id="a number beyond all floats"),
-        pytest.param("a.py", "import os\nepochs = 5\n", id="an import"),
-        pytest.param("a.py", "epochs = int('5')\n", id="a call"),
-        pytest.param("a.py", "epochs = __import__('os').system('true')\n", id="a call of the system"),
-        pytest.param("a.py", "epochs = {[]: 1}\n", id="a list as a key"),
-        pytest.param("a.py", "epochs = 9 ** 9 ** 9\n", id="a number that takes forever"),
-        pytest.param("a.py", "(" * 5000, id="deep Python"),
-        pytest.param("a.py", "epochs = ", id="half a line of Python"),
-    ],
-)
-def test_a_hostile_settings_file_is_a_sentence(resolve, name, content):
-    with pytest.raises(UserError) as refused:
-        resolve({name: content}, config_file=name)
-    assert "a." in refused.value.what
-    for sentence in (refused.value.what, refused.value.do):
-        assert sentence.endswith(".")
-    assert len(str(refused.value)) < 2000
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "named"),
-    [
-        pytest.param("a.yaml", "epochs: 3\nepochs: 7\n", "epochs appears twice", id="YAML"),
-        pytest.param("a.yaml", "training:\n  seed: 3\n  seed: 3\n", "seed appears twice", id="a group of YAML"),
-        pytest.param("a.json", '{"epochs": 3, "epochs": 7}', "epochs appears twice", id="JSON"),
-        pytest.param("a.py", "epochs = 3\nepochs = 7\n", "epochs appears twice", id="Python"),
-        pytest.param("a.yaml", "seed: 3\ntraining: {seed: 7}\n", "The option seed is set twice in a.yaml", id="with and without its group"),
-    ],
-)
-def test_an_option_that_is_set_twice_is_refused(resolve, name, content, named):
-    with pytest.raises(UserError) as refused:
-        resolve({name: content}, config_file=name)
-    assert named in str(refused.value)
-    with pytest.raises(UserError, match="seed is set twice in more_options"):
-        resolve(more_options="seed: 1\nseed: 2")
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "why"),
-    [
-        ("a.yaml", "training:\n\tseed: 7\n", "line 2: while scanning for the next token found character '\\t' that cannot start any token."),
-        ("a.py", "seed = 1\nepochs = int('5')\n", "line 2 is not an assignment of a plain value."),
-        ("a.yaml", "epochs: 5\n".encode("utf-16"), ""),
-    ],
-)
-def test_an_error_in_a_settings_file_names_its_line(resolve, name, content, why):
-    with pytest.raises(UserError) as refused:
-        resolve({name: content}, config_file=name)
-    assert refused.value.why == why
-    assert name in refused.value.what
-
-
-def test_option_names_ignore_case_and_dashes(resolve):
-    settings = resolve({"a.py": "learning_rate: float = 1e-4\n"}, config_file="a.py", more_options="EPOCHS: 7\nTraining.Seed: 9\nbatch-size: 8")
-    assert (settings.epochs, settings.seed, settings.batch_size, settings.learning_rate) == (7, 9, 8, 1e-4)
-    assert resolve.warnings() == []
-
-
-def test_a_date_of_yaml_is_a_text_where_a_text_is_wanted(resolve):
-    assert resolve({"finetune.yaml": "run_name: 2026-11-21"}).run_name == "2026-11-21"
-
-
-def test_an_empty_settings_file_changes_nothing(resolve):
-    assert resolve({"finetune.yaml": ""}).epochs == 3
-    assert resolve({"a.py": "# nothing yet\n"}, config_file="a.py").epochs == 3
-
-
-def test_any_text_at_all_in_more_options_gives_settings_or_a_sentence(resolve):
-    chance = random.Random(5)
-    names = [*options("train"), "training", "x", "training.", ".", ""]
-    values = [
-        "1",
-        "-1",
-        "1e999",
-        "nan",
-        "yes",
-        "[1,",
-        "{}",
-        "null",
-        "'",
-        "\0",
-        "é",
-        "\u2028",
-        "1_000",
-        "0x10",
-        "٣",
-        "²",
-        "a: b",
-        "= =",
-        " " * 50,
-        "9" * 5000,
-    ]
-    outcomes = set()
-    for _ in range(400):
-        lines = [chance.choice(names) + chance.choice([":", "=", " ", ": ", ""]) + chance.choice(values) for _ in range(chance.randint(1, 2))]
-        noise = "".join(chr(chance.choice([*range(128), 0xA0, 0x85, 0x2028, 0x1F642])) for _ in range(chance.randint(0, 3)))
-        try:
-            settings = resolve(more_options="\n".join([*lines, noise]))
-            outcomes.add(type(settings.epochs).__name__)
-        except UserError as e:
-            outcomes.add(e.what[-1])
-    assert outcomes == {"int", "."}
-
-
-def test_the_options_of_a_prediction_are_its_own(resolve):
-    settings = resolve(kind="predict", top_k=5, min_confidence=0.5, model_file="m.zip")
-    assert (settings.top_k, settings.min_confidence, settings.model_file) == (5, 0.5, "m.zip")
-    resolve(kind="predict", epochs=5)
-    assert resolve.warnings() == ["The option epochs in the form is unknown and is ignored."]
+def test_the_sources_of_an_older_spec_have_their_order(tmp_path):
+    files = {"my.yaml": "epochs: 13\nseed: 13\nstride: 13", "finetune.yaml": "epochs: 14\nseed: 14\nstride: 14\nlayers: 4"}
+    found = older(tmp_path, files, defaults={**DEFAULTS, "epochs": 15}, epochs=11, more_options="epochs: 12\nseed: 12", config_file="my.yaml")
+    wanted = {"epochs": (11, "form"), "seed": (12, "more options"), "stride": (13, "settings file"), "layers": (4, "dataset")}
+    assert {name: found[name] for name in wanted} == wanted
+    assert older(tmp_path, {}, "predict", {}, top_k=5) == {"top_k": (5, "form")}
+    with pytest.raises(ValueError, match=r"no file gone\.yaml"):
+        older(tmp_path, {}, config_file="gone.yaml")

@@ -1,23 +1,26 @@
 """The few lines of Python that users get with a model, run as they are beside the unpacked archive, without network or our code."""
 
+import ast
 import contextlib
 import csv
 import io
 import socket
 import sys
 
+import numpy
 import pytest
 from conftest import ROOT, small_reviews
+from PIL import Image
 from result_checks import check_success, predictions
 from small_datasets import flowers, in_folders, prices, squares, yields
+from small_texts import conll
 from test_base_model import install
-from test_tokens import conll
 
 from trainer.run import run
 
 pytestmark = pytest.mark.usefixtures("networks_only")
 
-SNIPPETS = ROOT / "internal" / "results" / "report" / "snippet"
+SNIPPETS = {f.stem: f for f in (ROOT / "trainer" / "kinds").glob("*/snippets/*.py")}
 
 
 @pytest.fixture
@@ -51,7 +54,7 @@ def use(monkeypatch):
         monkeypatch.setattr(socket.socket, "connect", no_network)
         printed, names = io.StringIO(), {}
         with contextlib.redirect_stdout(printed):
-            exec(compile((SNIPPETS / f"{name}.py").read_text(), name, "exec"), names)
+            exec(compile(SNIPPETS[name].read_text(), name, "exec"), names)
         return names, printed.getvalue().splitlines()
 
     return used
@@ -99,7 +102,7 @@ def test_texts_by_an_encoder_as_it_is(make_run, train, use, monkeypatch):
     monkeypatch.setattr(candidates, "_loss", lambda candidate, *_: float(not candidate.variant))
     install(make_run({}).parent.parent.parent / "models", "org/base")
     folder, result, rows = train({"all.csv": small_reviews(90)}, epochs=1)
-    assert result["model"]["pooling"] == "mean"
+    assert result["usage"]["snippet"] == "text/text_mean"
     names, printed = use("text_mean", folder)
     assert len(printed) == 2
     assert names["predict"]([r["cells"]["review"] for r in rows]) == [r["predicted"] for r in rows]
@@ -122,6 +125,64 @@ def test_images(train, use):
     names, printed = use("baseline_image", folder)
     assert len(printed) == 1
     assert accuracy(rows, (names["predict"](r["input"]) for r in rows)) == pytest.approx(simple_score(result, "accuracy"))
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+def test_images_of_instruments(train, use, numbers):
+    from trainer.tests.zoo.instruments import levels, tiff
+
+    pictures = {f"{'left' if i % 2 else 'right'}/{i:03}.tif": tiff(levels(i, (24, 24, 5), 0, 900 + 700 * (i % 2), numpy.uint16)) for i in range(60)}
+    listed = "file,height\n" + "".join(f"{name},{i * 1.5 + 10}\n" for i, name in enumerate(pictures))
+    folder, result, rows = train({**pictures, **({"heights.csv": listed} if numbers else {})}, epochs=1)
+    assert result["model"]["image_form"] == "5 bands of 16 bits"
+    named = "content" if numbers else "file"
+    files = [folder.parent / "inputs" / r[named] for r in rows]
+    (folder / "a picture of yours.tif").write_bytes(files[0].read_bytes())
+    (folder / "a picture of yours.png").write_bytes(files[0].read_bytes())
+    names, printed = use("image_bands", folder)
+    assert len(printed) == 1
+    if numbers:
+        assert [names["predict"](file) for file in files] == pytest.approx([float(r["predicted"]) for r in rows], rel=1e-3)
+    else:
+        assert [names["predict"](file) for file in files] == [r["predicted"] for r in rows]
+
+
+def test_turned_and_deep_images(tmp_path):
+    from trainer.data import rasters
+    from trainer.tests.zoo.instruments import colours16, levels
+
+    deep = levels(1, (24, 24, 3), 0, 900, numpy.uint16)
+    (tmp_path / "deep.png").write_bytes(colours16(deep))
+    turned = Image.fromarray(levels(2, (24, 12, 3), 0, 255, numpy.uint8))
+    turned.getexif()[274] = 6
+    turned.save(tmp_path / "turned.png", exif=turned.getexif())
+    for name in ("image_bands", "baseline_image"):
+        tree = ast.parse(SNIPPETS[name].read_text())
+        parts = [part for part in tree.body if isinstance(part, ast.Import | ast.ImportFrom | ast.FunctionDef)]
+        parts = [part for part in parts if getattr(part, "module", "") not in ("transformers", "safetensors.numpy")]
+        names: dict = {"size": (12, 24), "side": 24}
+        exec(compile(ast.Module(parts, []), name, "exec"), names)
+        described = {"bands": 3, "dtype": "uint16", "low": [0] * 3, "high": [1000] * 3}
+        names |= {"config": described, "encoder": described, "size": (24, 24)}
+        assert abs(names["read"](tmp_path / "deep.png") - deep * 0.255).max() <= 0.5
+        plain = {"clear": rasters.GREY}
+        names |= {"config": plain, "encoder": plain, "size": (24, 12), "side": 24}
+        expected = rasters.seen(tmp_path / "turned.png").resize((24, 12) if name == "image_bands" else (24, 24), Image.Resampling.BILINEAR)
+        assert (names["read"](tmp_path / "turned.png") == numpy.asarray(expected)).all()
+
+
+def test_numbers_from_images(train, use):
+    pictures = squares()
+    listed = "file,height\n" + "".join(f"{name},{i * 1.5 + 10}\n" for i, name in enumerate(pictures))
+    folder, result, rows = train({**pictures, "heights.csv": listed}, epochs=1)
+    files = [folder.parent / "inputs" / r["content"] for r in rows]
+    (folder / "a picture of yours.png").write_bytes(files[0].read_bytes())
+    names, printed = use("image_regression", folder)
+    assert len(printed) == 1
+    assert [names["predict"](file) for file in files] == pytest.approx([float(r["predicted"]) for r in rows], rel=1e-3)
+    names, _ = use("baseline_image", folder)
+    errors = [abs(names["predict"](file) - float(r["label"])) for file, r in zip(files, rows, strict=True)]
+    assert sum(errors) / len(errors) == pytest.approx(simple_score(result, "mae"), rel=1e-3)
 
 
 def test_tables(train, use):

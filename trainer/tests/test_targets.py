@@ -10,8 +10,8 @@ from trainer.core import registry
 from trainer.core.example import Dataset, Example
 from trainer.errors import UserError
 from trainer.kinds.graph.target import Links
+from trainer.kinds.label_sets.target import Labels
 from trainer.kinds.language.target import Tokens
-from trainer.kinds.text.label_sets.target import Labels
 from trainer.kinds.tokens.target import NO_WORD, Tags
 from trainer.measure.predictions import MAX_CLASSES
 from trainer.targets import target

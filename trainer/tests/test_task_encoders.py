@@ -129,22 +129,25 @@ def picture(tmp_path):
     return of
 
 
+EIGHT = image.Encoder({"image_size": 8, "mean": (0.5,) * 3, "std": (0.5,) * 3}, None)
+
+
 @pytest.mark.parametrize("mode", ["RGB", "L", "RGBA", "P"])
 def test_an_image_of_any_mode_becomes_a_square_of_three_colours(picture, mode):
-    found = image._square(picture("a.png", 40, 20, mode), 8)
+    found = EIGHT.square(picture("a.png", 40, 20, mode))
     assert found.shape == (8, 8, 3) and found.dtype == numpy.uint8
     assert found[4, 1].max() > 50 and found[4, 6].max() < 10
 
 
 def test_a_turned_image_is_upright(picture):
-    found = image._square(picture("a.jpg", 40, 20, turned=True), 8)
+    found = EIGHT.square(picture("a.jpg", 40, 20, turned=True))
     assert found[4, 6, 0] > 200 and found[4, 1, 0] < 50
 
 
 def test_an_image_that_cannot_be_decoded_is_named(tmp_path):
     (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n and no more")
     with pytest.raises(UserError, match=r"The image cats/a.png cannot be decoded") as refused:
-        image._square(Example("cats/a.png", 0, tmp_path / "a.png", ""), 8)
+        EIGHT.square(Example("cats/a.png", 0, tmp_path / "a.png", ""))
     assert refused.value.code == "undecodable_image" and "Remove or replace it" in refused.value.do
 
 

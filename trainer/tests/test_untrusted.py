@@ -9,8 +9,6 @@ from types import SimpleNamespace
 import pytest
 from test_data_load import load as load, made, png, texts
 
-from trainer.config import settings
-from trainer.core.input import Input
 from trainer.data import images
 from trainer.data.formats import parquet, tables
 from trainer.errors import UserError
@@ -47,12 +45,6 @@ def test_a_stop_file_of_any_size_is_read_quickly(tmp_path):
     with open(tmp_path / stop.STOP, "wb") as f:
         f.truncate(1 << 40)
     assert stop.requested(tmp_path) == ""
-
-
-def test_a_settings_file_that_is_larger_than_was_said_is_refused(tmp_path):
-    (tmp_path / "finetune.yaml").write_bytes(b"# " + b"x" * (2 << 20))
-    with pytest.raises(UserError, match="larger than"):
-        settings._read(Input("finetune.yaml", tmp_path / "finetune.yaml", 10, ""))
 
 
 @pytest.mark.parametrize("path", ["../ft-2/out/x", "out/../../x", "/dev/zero", "spec.json", "", "out/link", "out/pipe"])

@@ -1,103 +1,17 @@
-"""Several workers that train together, as processes that talk over gloo: what Ray starts, without Ray."""
+"""Several workers that train together learn what one learns, and end together."""
 
-import multiprocessing.connection
 from pathlib import Path
 
 import numpy
 import pytest
 from conftest import events_of, small_reviews
 from language_models import conversations, install
-from process_faults import SLOW
 from result_checks import check_success, result_of
+from several_workers import together  # noqa: F401 - a fixture
 from small_datasets import flowers
-from test_scratch import token_files
+from small_texts import token_files
 
-from trainer.launch import work
-from trainer.launch.local import LocalLauncher
-from trainer.run import run
-
-_LIMIT_SECONDS = 120
 _EVEN = "optimizer: sgd\nearly_stopping_patience: 0\nclass_weights: balanced"
-
-
-@pytest.fixture
-def together(monkeypatch, tmp_path):
-    """together(spec, world, change) carries out a run with that many workers and returns its exit code; ``change`` names what is
-    different in them: see ``_different``."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(SLOW)
-
-    def carry_out(spec: Path, world: int, change: str = "") -> int:
-        meeting = f"file://{tmp_path}/meeting-{spec.parent.name}"
-
-        def train(_, plan):
-            ours, theirs = context.Pipe(duplex=False)
-            workers = [context.Process(target=_worker, args=(plan, rank, world, meeting, change, theirs)) for rank in range(world)]
-            for worker in workers:
-                worker.start()
-            ready = multiprocessing.connection.wait([ours, workers[0].sentinel], _LIMIT_SECONDS)
-            assert ours in ready, "the first worker died" if ready else "the workers hang"
-            outcome = ours.recv()
-            for worker in workers:
-                worker.join(_LIMIT_SECONDS)
-                assert worker.exitcode == 0
-            if isinstance(outcome, Exception):
-                raise outcome
-            return outcome
-
-        monkeypatch.setattr(LocalLauncher, "workers", world)
-        monkeypatch.setattr(LocalLauncher, "train", train)
-        return run(str(spec), "local")
-
-    return carry_out
-
-
-def _worker(plan, rank: int, world: int, meeting: str, change: str, answer) -> None:
-    import torch
-
-    from trainer.errors import UserError
-
-    _different(change, rank)
-    torch.set_num_threads(1)
-    if world > 1:
-        torch.distributed.init_process_group("gloo", init_method=meeting, rank=rank, world_size=world)
-    try:
-        outcome = work.train(plan, rank, world, "cpu", 1)
-    except UserError as e:
-        outcome = e if rank == 0 else None
-    if rank == 0:
-        answer.send(outcome)
-    if world > 1:
-        torch.distributed.destroy_process_group()
-
-
-def _different(change: str, rank: int) -> None:
-    """Let a worker be other than it is: without what is drawn for each worker by itself (dropout, or by how much
-    windows of a text are moved), also without memory that it shares with the
-    others, with a clock that runs ahead, or with a loss that is no number after the first evaluation."""
-    from trainer.kinds.table import network as perceptron
-    from trainer.train import loop, shared_memory
-
-    if change in ("no dropout", "on two machines"):
-        perceptron.DROPOUT = 0.0
-    if change == "no moves":
-        from trainer.kinds.language import streams
-
-        real_batch = streams.Windows.batch
-        streams.Windows.batch = lambda windows, rows, augment=None: real_batch(windows, rows)
-    if change == "on two machines" and rank == 1:
-        shared_memory._map = lambda *_: None
-    elif change == "late" and rank == 1:
-        loop.Training._spent = lambda training: 30.0 * training.at.step  # the first worker has all the time of the world
-    elif change == "diverges" and rank == 1:
-        real = loop.Training._step
-
-        def step(training):
-            loss = real(training)
-            training.stepper.sum += float("nan") if training.at.evaluations else 0.0
-            return loss
-
-        loop.Training._step = step
 
 
 def losses(folder: Path) -> numpy.ndarray:
@@ -110,7 +24,7 @@ def losses(folder: Path) -> numpy.ndarray:
     [(20, 0, "no dropout"), (17, 1, "no dropout"), (20, 0, "on two machines")],
     ids=["even batches", "a last batch of one row", "on two machines"],
 )
-def test_two_workers_learn_the_same_as_one(make_run, together, schemas, batch_size, last, change):
+def test_two_workers_learn_the_same_as_one(make_run, together, schemas, batch_size, last, change):  # noqa: F811
     found = []
     for world in (1, 2):
         spec = make_run({"t.csv": flowers(150)}, model="mlp", run=f"ft-{world}", epochs=4, batch_size=batch_size, more_options=_EVEN)
@@ -126,7 +40,7 @@ def test_two_workers_learn_the_same_as_one(make_run, together, schemas, batch_si
 
 
 @pytest.mark.parametrize("how", ["from random weights", "by LoRA"])
-def test_two_workers_teach_a_language_model_what_one_does(make_run, together, schemas, how):
+def test_two_workers_teach_a_language_model_what_one_does(make_run, together, schemas, how):  # noqa: F811
     """SGD, because the first steps of Adam divide by gradients near zero and so enlarge the last bit of a sum."""
     pytest.importorskip("peft")
     lora = how == "by LoRA"
@@ -148,7 +62,7 @@ def test_two_workers_teach_a_language_model_what_one_does(make_run, together, sc
     assert one[1] == pytest.approx(two[1], abs=1e-4)
 
 
-def test_all_workers_stop_when_the_time_of_one_is_over(make_run, together, schemas):
+def test_all_workers_stop_when_the_time_of_one_is_over(make_run, together, schemas):  # noqa: F811
     spec = make_run({"all.csv": small_reviews(200)}, model="bert-tiny", epochs=50, max_minutes=1)
     assert together(spec, 2, "late") == 0
     result = check_success(spec.parent, schemas)
@@ -157,7 +71,7 @@ def test_all_workers_stop_when_the_time_of_one_is_over(make_run, together, schem
     assert result["best_step"] >= 1
 
 
-def test_all_workers_stop_early_together(make_run, together, schemas):
+def test_all_workers_stop_early_together(make_run, together, schemas):  # noqa: F811
     spec = make_run(
         {"all.csv": small_reviews(120)}, model="bert-tiny", epochs=20, learning_rate=1e-9, more_options="early_stopping_patience: 2\nmetric: accuracy"
     )
@@ -167,7 +81,7 @@ def test_all_workers_stop_early_together(make_run, together, schemas):
     assert result["training"]["epochs"] == result["best_epoch"] + 2
 
 
-def test_more_workers_than_rows_to_validate_on_or_in_a_batch(make_run, together, schemas):
+def test_more_workers_than_rows_to_validate_on_or_in_a_batch(make_run, together, schemas):  # noqa: F811
     spec = make_run({"t.csv": flowers(24)}, model="mlp", epochs=2, batch_size=5)
     assert together(spec, 4) == 0
     result = result_of(spec.parent)
@@ -175,7 +89,7 @@ def test_more_workers_than_rows_to_validate_on_or_in_a_batch(make_run, together,
     assert result["training"]["steps"] == 2 * -(-result["data"]["rows"]["train"] // 5)
 
 
-def test_where_the_loss_of_one_worker_diverges_all_end_with_the_best_model(make_run, together, schemas):
+def test_where_the_loss_of_one_worker_diverges_all_end_with_the_best_model(make_run, together, schemas):  # noqa: F811
     spec = make_run({"t.csv": flowers(60)}, model="mlp", epochs=5)
     assert together(spec, 2, "diverges") == 0
     result = check_success(spec.parent, schemas)

@@ -15,11 +15,14 @@ def logits(
     model, data: Rows, rows: numpy.ndarray, device: torch.device, random=None, plain=None
 ) -> tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None]:
     """The logits of ``model`` for ``rows``. For a language model these are the logits of the places before learnt tokens, with the
-    tokens (IGNORED elsewhere); for other models the second is None. The third is the router loss of a mixture of experts, with its weight.
+    tokens (IGNORED elsewhere); for rows that are drawn again in each step, what is right for them; for other models the second is None. The
+    third is the router loss of a mixture of experts, with its weight.
 
     ``plain`` is the model itself where ``model`` is a wrapper around it.
     """
     inputs = batches.tensors(data.features.batch(rows, random), device)
+    if (drawn := inputs.pop("learnt", None)) is not None:
+        return model(**inputs).logits, drawn, None
     labels = inputs.pop("labels", None)
     if labels is None:
         return model(**inputs).logits, None, None

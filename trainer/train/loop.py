@@ -251,7 +251,8 @@ class Training:
         average = self._averaged()
         model = self.model if average is None else average
         found = evaluate.answers(model, self.plan.splits["validation"], self.plan.target, self.ctx.device, self.ctx.rank, self.ctx.world)
-        summary = self.plan.target.summary(found)
+        _, decided = self.plan.target.decided({"validation": found})
+        summary = self.plan.target.summary(decided["validation"])
         best = self._judge(summary)
         self.at.measured = self.at.step
         self.reporter.measured(self._epoch(), self.at.step, loss, summary)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trainer.core.example import Dataset
-from trainer.measure import linear, linear_files
+from trainer.measure import label_sets_linear, linear, linear_files
 from trainer.measure.linear import Linear
 from trainer.measure.tfidf import TfIdf
 from trainer.training.prepare import Prepared
@@ -48,19 +48,25 @@ def compute(prepared: Prepared, data: Dataset, fitted: dict[str, "Estimator"]) -
         return Baselines(entries, None, None, None, "")
     truth = {n: target.encode([e.target for e in examples]) for n, examples in data.splits.items()}
     constant, title = target.constant(truth["train"], truth["test"])
-    reports = [{"name": "constant", "title": title, "test": target.report(constant, seed)}]
+    reports = [{"name": "constant", "title": title, "role": "constant", "test": target.report(constant, seed)}]
     if (simple := plan.kind.simple_answers(data, target, truth, fitted)) is not None:
         answers, title = simple
-        reports.append({"name": "linear", "title": title, "test": target.report(answers, seed)})
+        reports.append({"name": "linear", "title": title, "role": "simple", "test": target.report(answers, seed)})
         return Baselines(reports, None, answers, None, title)
     # The rows of a text model may be pieces of long texts, or lack texts that were left out. The linear model takes the examples.
     classes = len(target.labels)
     read = plan.kind.linear_features(prepared.encoder, data, plan.splits, linear.max_width(classes))
     if read is None:
         return Baselines(reports, None, None, None, "")
+    if data.separator:
+        several = label_sets_linear.answers(read.features, truth, seed)
+        if several is None:
+            return Baselines(reports, None, None, None, "")
+        reports.append({"name": "linear", "title": read.title, "role": "simple", "test": target.report(several, seed)})
+        return Baselines(reports, None, several, None, read.title)
     model = linear.fit(read.features["train"], truth["train"], read.features["validation"], truth["validation"], classes, seed)
     predictions = None
     if model is not None:
         predictions = model.predict(read.features["test"], truth["test"])
-        reports.append({"name": "linear", "title": read.title, "test": target.report(predictions, seed)})
+        reports.append({"name": "linear", "title": read.title, "role": "simple", "test": target.report(predictions, seed)})
     return Baselines(reports, model, predictions, read.terms, read.title)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from trainer.core.kind import Kind
     from trainer.core.plan import Plan
     from trainer.estimators import Estimator
-    from trainer.targets.target import Answers
+    from trainer.targets.target import Answers, Target
 
 ESTIMATOR, NETWORK = "estimator", "network"
 ALL_DONE = "all epochs done"
@@ -57,7 +57,7 @@ class Beside(Protocol):
 
 @dataclass(frozen=True)
 class Candidate:
-    """A trained candidate. ``fitted`` is the estimator; None for a network."""
+    """A trained candidate. ``fitted`` is the estimator; None for a network. ``target`` is that of a network with what it decided."""
 
     base: Base
     title: str
@@ -65,6 +65,7 @@ class Candidate:
     fitted: "Estimator | None" = None
     variant: str = ""  # distinguishes two ways to train the same base
     beside: "Beside | None" = None  # what answers together with the network
+    target: "Target | None" = None
 
     @property
     def name(self) -> str:
@@ -162,9 +163,10 @@ def answered(estimator: "Estimator", examples: list, target) -> "Answers":
     return target.answers(estimator.outputs(examples), target.encode([e.target for e in examples]))
 
 
-def trained(base: Base, outcome: Outcome) -> Candidate:
+def trained(base: Base, outcome: Outcome, target: "Target") -> Candidate:
     """The network that the workers trained."""
-    return Candidate(base, _title(base), outcome)
+    decided, outcome.answers = target.decided(outcome.answers)
+    return Candidate(base, _title(base), outcome, target=decided)
 
 
 def as_it_is(base: Base, outcome: Outcome) -> list[Candidate]:

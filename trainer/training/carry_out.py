@@ -81,7 +81,7 @@ def _candidates(workers: Workers, plan: Plan, dataset, wanted, events: Events):
             raise
         events.warning("candidate_failed", f"{wanted.network.name} could not be trained, so {found[0].base.name} is delivered. {e.what}")
         return found, candidates.without(wanted, e)
-    network = candidates.trained(wanted.network, outcome)
+    network = candidates.trained(wanted.network, outcome, plan.target)
     found += [network, *candidates.as_it_is(wanted.network, outcome)]
     if not wanted.named and plan.search is None:
         found += plan.kind.combine(network, found, plan)

@@ -14,6 +14,7 @@ from trainer.core.kind import Encoder, Kind
 from trainer.core.plan import Plan, Rows, Saved
 from trainer.errors import UserError, some
 from trainer.estimators import balance
+from trainer.measure.metric import described
 from trainer.models import finetuning, saved_model
 from trainer.models.catalogue import Base
 from trainer.run_folder import files
@@ -57,7 +58,7 @@ class NoEncoder:
 
 def delivering(prepared: Prepared, chosen: candidates.Candidate) -> Prepared:
     """``prepared`` for the candidate that is delivered."""
-    encoder, plan = prepared.encoder, replace(prepared.plan, base=chosen.base)
+    encoder, plan = prepared.encoder, replace(prepared.plan, base=chosen.base, target=chosen.target or prepared.plan.target)
     if chosen.fitted is not None:
         described = encoder.described()
         encoder = NoEncoder({n: v for n, v in described["model"].items() if n == "columns"}, {})
@@ -88,6 +89,7 @@ def make(spec: Spec, settings: Settings, data: Dataset, wanted: Wanted, events: 
     if settings.metric == "auto":
         settings = settings.with_chosen(metric=metric)
     events.decision("metric", metric, why)
+    events.metrics(described(target.metrics))
     weights, settings = _class_weights(settings, data, wanted, target, events)
     if wanted.network:
         place = finetuning.Place(spec.folder, on_gpu)

@@ -44,6 +44,8 @@ def conclude(
     if not searched.default:  # the network is that of a trial
         chosen = candidates.best(others, Wanted((), None), plan) if others else network
     best = searched.best if searched.default else network.outcome
+    prepared = own.get(searched.trial or 0, default)
+    trial = None if best is None else candidates.trained(prepared.plan.base, best, prepared.plan.target)
     compared = best is not None and chosen.outcome is not best
     comparison = choice.compare(plan.target, chosen.outcome.answers["validation"], best.answers["validation"]) if compared and best else None
     takes = best is not None and (comparison is None or comparison.better)
@@ -54,11 +56,9 @@ def conclude(
     events.decision("search", document["chosen"], document["why"])
     if chosen is network or takes:
         _replay(searched.histories.get(document["chosen"], []), events)
-    if not takes or best is None or searched.settings is None:
+    if not takes or trial is None or searched.settings is None:
         return Conclusion(settings, default, found, chosen, document)
-    prepared = own.get(searched.trial or 0, default)
     prepared = replace(prepared, plan=replace(prepared.plan, settings=searched.settings))
-    trial = candidates.trained(prepared.plan.base, best)
     return Conclusion(searched.settings, prepared, [*others, trial], trial, document)
 
 

@@ -107,7 +107,7 @@ const minRetainRecords = 7 * 24 * time.Hour
 func (s *Settings) checkLimits(report func(format string, args ...any)) {
 	for name, n := range map[string]int64{
 		"MAX_RUNNING": int64(s.MaxRunning), "MAX_RUNNING_PER_USER": int64(s.MaxRunningPerUser), "USER_JOBS_PER_HOUR": int64(s.UserJobsPerHour),
-		"MAX_JOBS_PER_USER": int64(s.MaxJobsPerUser), "USER_REQUESTS_PER_HOUR": int64(s.UserRequestsPerHour),
+		"MAX_JOBS_PER_USER": int64(s.MaxJobsPerUser), "USER_REQUESTS_PER_HOUR": int64(s.UserRequestsPerHour), "FEED_JOBS_PER_DAY": int64(s.FeedJobsPerDay),
 		"CACHE_BYTES": s.CacheBytes, "MIN_FREE_BYTES": s.MinFreeBytes,
 		"RETAIN_RECORDS": int64(s.RetainRecords), "RETAIN_RUNS": int64(s.RetainRuns), "RETAIN_KEYS": int64(s.RetainKeys),
 	} {

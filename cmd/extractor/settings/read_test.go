@@ -89,7 +89,7 @@ func TestASettingsFileOfTheVersionBeforeIsRead(t *testing.T) {
 		ClowderHosts:   []string{"https://clowder.example.org", "https://other.example.org"},
 		ClowderVersion: 2, ClowderEmail: "operator@example.org", ExtractorKey: "a-key", Heartbeat: 45 * time.Second,
 		MaxRetry: 7, MaxAttempts: 4, MaxJobs: 200, MaxJobsPerUser: 50, MaxRunning: 12, MaxRunningPerUser: 3, UserJobsPerHour: 20,
-		UserRequestsPerHour: 300, MaxFiles: 500, MaxBytes: 1_000_000_000,
+		UserRequestsPerHour: 300, FeedJobsPerDay: 20, MaxFiles: 500, MaxBytes: 1_000_000_000,
 		PendingTimeout: 2 * time.Hour, StallTimeout: 20 * time.Minute, RecoverEvery: 5 * time.Minute,
 		RayAddress: "http://ray-head:8265", RayToken: "a-token", RayPython: "/opt/python", RayPoll: 3 * time.Second, KubeRayInstance: "own", WarmWorkers: 4,
 		SharedDir: "/tmp/shared", RaySharedDir: "/mnt/shared", StateDir: "/tmp/state", StateKey: job.Secret("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="),

@@ -44,6 +44,7 @@ type Settings struct {
 	MaxRunningPerUser   int           `mapstructure:"max_running_per_user"`
 	UserJobsPerHour     int           `mapstructure:"user_jobs_per_hour"`
 	UserRequestsPerHour int           `mapstructure:"user_requests_per_hour"`
+	FeedJobsPerDay      int           `mapstructure:"feed_jobs_per_day"`
 	MaxFiles            int           `mapstructure:"max_files"`
 	MaxBytes            int64         `mapstructure:"max_bytes"`
 	PendingTimeout      time.Duration `mapstructure:"pending_timeout"`

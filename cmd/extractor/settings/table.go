@@ -61,7 +61,7 @@ func clowderRows() []Row {
 // limitRows say what bounds jobs.
 func limitRows() []Row {
 	return []Row{
-		{"max_retry", "MAX_RETRY", 10, "Attempts of a stage that fails for a transient reason"},
+		{"max_retry", "MAX_RETRY", 10, "Attempts of a stage that fails for a transient reason; the submission to Ray has as many as fit into an hour"},
 		{"max_attempts", "MAX_ATTEMPTS", 3, "Attempts of a training that Ray loses"},
 		{"max_jobs", "MAX_JOBS", 64, "Active jobs at the same time; further messages stay in RabbitMQ"},
 		{"max_jobs_per_user", "MAX_JOBS_PER_USER", 0, "Active jobs of one user at the same time; up to 1000 more are accepted and wait. 0 means half of MAX_JOBS; the value of MAX_JOBS means no limit"},
@@ -69,6 +69,7 @@ func limitRows() []Row {
 		{"max_running_per_user", "MAX_RUNNING_PER_USER", 0, "Jobs of one user on Ray at the same time; 0 means no limit"},
 		{"user_jobs_per_hour", "USER_JOBS_PER_HOUR", 0, "Jobs that a user may start per hour, with a burst of the same size; further jobs are delayed. 0 means no limit"},
 		{"user_requests_per_hour", "USER_REQUESTS_PER_HOUR", 600, "Requests about runs and models that a user may make per hour, with a burst of the same size; further requests are delayed. 0 means no limit"},
+		{"feed_jobs_per_day", "FEED_JOBS_PER_DAY", 20, "Jobs about single files that Clowder v2 may start by itself for one user and dataset within a day: matches of a feed, and jobs of a file that got a new version; further ones are skipped. 0 means no limit"},
 		{"max_files", "MAX_FILES", 10_000, "Largest number of files in a dataset"},
 		{"max_bytes", "MAX_BYTES", int64(50 << 30), "Largest size of a dataset in bytes"},
 		{"pending_timeout", "PENDING_TIMEOUT", "1h", "How long a training may wait on Ray before it starts; after that the job fails"},

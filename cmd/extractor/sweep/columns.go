@@ -33,11 +33,12 @@ func (t *table) cells(r row) []cell {
 		}
 		return &s.Value
 	}
-	figure := func(metric string, s *results.Score) string {
+	metric := r.metric()
+	figure := func(s *results.Score) string {
 		if s == nil {
 			return ""
 		}
-		return results.Figure(metric, s.Value)
+		return metric.Figure(s.Value)
 	}
 	format := func(layout string, v float64) string {
 		if v <= 0 {
@@ -65,17 +66,24 @@ func (t *table) cells(r row) []cell {
 		{"speed_up", "Speed-up", speedUp, format("%.2f", speedUp)},
 		{"efficiency", "Efficiency", efficiency, format("%.0f %%", 100*efficiency)},
 		{"metric", "", r.Metric, ""},
-		{"score", results.Title(r.Metric), value(score), figure(r.Metric, score)},
+		{"score", metric.Head(), value(score), figure(score)},
 		{"low", "", r.Score.Low, ""},
 		{"high", "", r.Score.High, ""},
-		{"accuracy", "Accuracy", value(r.Accuracy), figure("accuracy", r.Accuracy)},
-		{"network_score", "Network alone", value(r.NetworkScore), figure(r.Metric, r.NetworkScore)},
+		{"accuracy", "Accuracy", value(r.Accuracy), shareOf(r.Accuracy)},
+		{"network_score", "Network alone", value(r.NetworkScore), figure(r.NetworkScore)},
 		{"cores_per_worker", "CPU per worker", r.cores(), format("%.2f cores", r.cores())},
 		{"peak_memory_bytes", "Memory per worker", r.peak(), memory},
 		{"waiting_share", "Waiting", r.waiting(), format("%.0f %%", 100*r.waiting())},
 		{"model", "", r.Model, ""},
 		{"run", "", r.Run, ""},
 	}
+}
+
+func shareOf(s *results.Score) string {
+	if s == nil {
+		return ""
+	}
+	return results.Share(s.Value)
 }
 
 // plain writes a value for sweep.csv, empty if it is not known.

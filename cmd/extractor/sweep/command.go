@@ -20,7 +20,7 @@ import (
 // Environment is what the command needs from the program.
 type Environment struct {
 	Stdout io.Writer
-	// Open starts what all trainings of a sweep share, such as a local Ray.
+	// Open starts what all trainings of a sweep share, such as a Ray on this machine.
 	Open func(cmd *cobra.Command) (Trainer, error)
 }
 
@@ -66,7 +66,7 @@ func Command(env Environment) *cobra.Command {
 	cmd.Flags().String("workers", "1,2", "numbers of workers, separated by commas")
 	cmd.Flags().String("epochs", "10,30", "numbers of epochs, separated by commas")
 	cmd.Flags().StringArray("param", nil, "option of every training as key=value, see docs/training.md; can be repeated")
-	cmd.Flags().String("ray", "", "address of the Ray cluster to use; without it and without RAY_ADDRESS, a local Ray is started")
+	cmd.Flags().String("ray", "", "address of the Ray cluster to use; without it and without RAY_ADDRESS, a Ray is started on this machine")
 	return cmd
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
@@ -73,8 +72,8 @@ func (t *table) aboutEpochs() []string {
 	if few.Epochs == many.Epochs || few.Score.N == 0 || many.Score.N == 0 {
 		return nil
 	}
-	words := fmt.Sprintf("%s: %s %s; %s: %s.", text.Capital(text.Count(few.Epochs, "epoch")), results.MetricName(few.Metric),
-		results.Figure(few.Metric, few.Score.Value), text.Count(many.Epochs, "epoch"), results.Figure(few.Metric, many.Score.Value))
+	words := fmt.Sprintf("%s: %s %s; %s: %s.", text.Capital(text.Count(few.Epochs, "epoch")), few.metric().Words(),
+		few.metric().Figure(few.Score.Value), text.Count(many.Epochs, "epoch"), few.metric().Figure(many.Score.Value))
 	lowFew, highFew := few.Score.Bounds()
 	lowMany, highMany := many.Score.Bounds()
 	if few.Score.Low != nil && many.Score.Low != nil && lowMany <= highFew && lowFew <= highMany {

@@ -114,7 +114,7 @@ func (t *table) charts() []*chart.Chart {
 			chart.Lines("Speed-up", "workers", "", append(speedUps[:min(len(speedUps), maxLines-1)], possible)))
 	}
 	if len(scores) > 0 && !t.any(func(r row) bool { return r.Score.N == 0 }) {
-		out = append(out, chart.Lines(results.Title(t.Rows[0].Metric)+" on the test rows", "epochs", "", scores))
+		out = append(out, chart.Lines(t.Rows[0].metric().Head()+" on the test rows", "epochs", "", scores))
 	}
 	return out
 }

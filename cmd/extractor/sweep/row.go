@@ -19,6 +19,7 @@ type row struct {
 	Network string `json:"network,omitempty"`
 	// Metric is the one by which the best model was chosen, Score its value on the test rows. NetworkScore is the same of the network.
 	Metric       string         `json:"metric"`
+	Described    results.Metric `json:"metric_info,omitzero"`
 	Score        results.Score  `json:"score"`
 	NetworkScore *results.Score `json:"network_score,omitempty"`
 	// Accuracy is nil where the metric is the accuracy, or where there is none.
@@ -42,7 +43,7 @@ func newRow(p point, r *results.Result) (row, error) {
 	}
 	t := r.Training
 	out := row{
-		point: p, Run: r.Run, Task: r.Task, Model: r.Model.Base, Metric: r.Metric, Score: r.Metrics.Test[r.Metric], Seconds: r.Seconds,
+		point: p, Run: r.Run, Task: r.Task, Model: r.Model.Base, Metric: r.Metric, Described: r.Named(r.Metric), Score: r.Metrics.Test[r.Metric], Seconds: r.Seconds,
 		TrainingSeconds: t.Seconds, RowsPerSecond: t.SamplesPerSecond, UsedWorkers: t.Workers, Threads: t.Threads, EpochsDone: t.Epochs,
 		Stopped: t.Stopped, PerWorker: t.PerWorker, Hardware: r.Hardware,
 	}
@@ -69,6 +70,11 @@ func newRow(p point, r *results.Result) (row, error) {
 		}
 	}
 	return out, nil
+}
+
+// metric describes the metric, also in rows that an earlier version stored.
+func (r row) metric() results.Metric {
+	return results.Stored(r.Metric, r.Described.Title, string(r.Described.Direction), r.Described.Unit)
 }
 
 // name is how sentences call the training.

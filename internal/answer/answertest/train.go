@@ -75,10 +75,10 @@ type Trained struct {
 }
 
 // Train trains on the files of a dataset and registers the model, which becomes the champion.
-func (v *Volume) Train(tb testing.TB, of registry.Dataset, name, run string, files map[string][]byte, parameters map[string]any) Trained {
+func (v *Volume) Train(tb testing.TB, of registry.Dataset, name, run string, files map[string][]byte, settings map[string]any) Trained {
 	tb.Helper()
 	folder := disk.Folder{Volume: v.Volume, Name: path.Join("runs", run)}
-	v.writeSpec(tb, folder, run, files, parameters)
+	v.writeSpec(tb, folder, run, files, settings)
 	cmd := exec.CommandContext(tb.Context(), v.python, "-B", "-m", "trainer", "run", filepath.Join(folder.Path(), "spec.json"), "--launcher", "local")
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+v.trainer)
 	out, err := cmd.CombinedOutput()
@@ -113,7 +113,7 @@ func (v *Volume) Train(tb testing.TB, of registry.Dataset, name, run string, fil
 	return Trained{Version: version, Rows: rows}
 }
 
-func (v *Volume) writeSpec(tb testing.TB, folder disk.Folder, run string, files map[string][]byte, parameters map[string]any) {
+func (v *Volume) writeSpec(tb testing.TB, folder disk.Folder, run string, files map[string][]byte, settings map[string]any) {
 	tb.Helper()
 	var inputs []map[string]any
 	for i, name := range slices.Sorted(maps.Keys(files)) {
@@ -126,8 +126,8 @@ func (v *Volume) writeSpec(tb testing.TB, folder disk.Folder, run string, files 
 		})
 	}
 	spec := map[string]any{
-		"schema": 2, "kind": "train", "run": run, "attempt": 1, "dataset": map[string]any{"id": "d1", "name": "A dataset"},
-		"parameters": parameters, "defaults": map[string]any{}, "inputs": inputs,
+		"schema": 3, "kind": "train", "run": run, "attempt": 1, "dataset": map[string]any{"id": "d1", "name": "A dataset"},
+		"settings": settings, "sources": map[string]any{}, "inputs": inputs,
 	}
 	doc, err := json.Marshal(spec)
 	require.NoError(tb, err)

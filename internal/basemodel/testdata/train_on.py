@@ -25,8 +25,8 @@ if __name__ == "__main__":
     (folder / "inputs" / "all.csv").write_bytes(data)
     listed = {"name": "all.csv", "path": "all.csv", "size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
     spec = {
-        "schema": 2, "kind": "train", "run": "ft-test", "attempt": 1, "dataset": {"name": "films"}, "defaults": {}, "inputs": [listed],
-        "parameters": {"model": name, "epochs": 1, "seed": 1, "more_options": "upload: report_only"},
+        "schema": 3, "kind": "train", "run": "ft-test", "attempt": 1, "dataset": {"name": "films"}, "sources": {}, "inputs": [listed],
+        "settings": {"model": name, "epochs": 1, "seed": 1, "upload": "report_only"},
     }  # fmt: skip
     (folder / "spec.json").write_text(json.dumps(spec))
     code = run(str(folder / "spec.json"), "local")

@@ -16,6 +16,9 @@ type Set struct {
 	// OffersForFiles: the page of a single file offers the extractors that name file types. Without this ability, such an extractor gets a
 	// job for each upload.
 	OffersForFiles bool
+	// SubmitsFiles: it submits single files by itself, those that match a feed and those that got a new version, with messages that look
+	// like those of a person.
+	SubmitsFiles bool
 	// RefusesWith500: its answer to some of what it refuses is the status 500, so a 500 may stay the same however often the call is repeated.
 	RefusesWith500 bool
 }

@@ -37,7 +37,7 @@ func (s *Server) createDataset(_ http.ResponseWriter, r *http.Request, u user) (
 	}
 	d := &dataset{
 		Name: in.Name, Description: in.Description, Status: "PRIVATE", Creator: u, Created: now(), Modified: now(),
-		LicenseID: &license, ID: newID(), FrozenVersion: -999, roles: map[string]string{},
+		License: true, LicenseID: &license, ID: newID(), FrozenVersion: -999, roles: map[string]string{},
 	}
 	if in.Status != "" {
 		d.Status = in.Status
@@ -168,8 +168,15 @@ func (s *Server) folderPath(_ http.ResponseWriter, r *http.Request, _ user) (any
 		return nil, crash()
 	}
 	s.state.mu.Lock()
-	defer s.state.mu.Unlock()
 	path := s.state.pathOf(id)
+	s.state.mu.Unlock()
+	if path != nil && path[0].Parent != nil { // v2 goes from parent to parent without end
+		select {
+		case <-r.Context().Done():
+		case <-s.done:
+		}
+		panic(http.ErrAbortHandler)
+	}
 	if path == nil {
 		return nil, refuse(http.StatusNotFound, "Folder %s not found", id)
 	}
@@ -193,4 +200,13 @@ func value(text *string) string {
 func typed(declared string) contentType {
 	main, _, _ := strings.Cut(declared, "/")
 	return contentType{Full: declared, Main: main}
+}
+
+func (s *Server) getLicense(_ http.ResponseWriter, r *http.Request, _ user) (any, *refusal) {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	if license := s.state.licenses[r.PathValue("id")]; license != nil {
+		return license, nil
+	}
+	return nil, refuse(http.StatusNotFound, "License not found for id %s", r.PathValue("id"))
 }

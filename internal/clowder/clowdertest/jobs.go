@@ -3,6 +3,7 @@ package clowdertest
 import (
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -86,13 +87,19 @@ func (s *Server) submitFile(_ http.ResponseWriter, r *http.Request, u user) (any
 		s.state.mu.Unlock()
 		return nil, no
 	}
-	j := s.state.addJob(extractor, reference{Collection: "files", ResourceID: f.ID, Version: &f.VersionNum}, parameters, u)
-	message := fileMessage{
+	message := s.fileJob(f, extractor, parameters, u)
+	s.state.mu.Unlock()
+	return s.dispatch(extractor, message.JobID, message)
+}
+
+// fileJob adds a job about the newest version of a file and returns its message. The caller holds the lock.
+func (s *Server) fileJob(f *file, extractor string, parameters map[string]any, u user) fileMessage {
+	version := f.VersionNum
+	j := s.state.addJob(extractor, reference{Collection: "files", ResourceID: f.ID, Version: &version}, parameters, u)
+	return fileMessage{
 		Host: s.opts.Host, SecretKey: s.state.jobKey(u.Email), Resource: "file", Filename: f.Name, FileSize: f.Bytes, ID: f.ID,
 		DatasetID: f.DatasetID, JobID: j.ID, Parameters: parameters,
 	}
-	s.state.mu.Unlock()
-	return s.dispatch(extractor, j.ID, message)
 }
 
 func (st *state) addJob(extractor string, resource reference, parameters map[string]any, u user) *jobRecord {
@@ -172,15 +179,30 @@ func (s *Server) feed(f *file, u user) {
 		if types, ok := process["file"].([]any); !ok || len(types) > 0 {
 			continue
 		}
-		j := s.state.addJob(l.Name, reference{Collection: "files", ResourceID: f.ID, Version: &f.VersionNum}, map[string]any{}, u)
 		names = append(names, l.Name)
-		messages = append(messages, fileMessage{
-			Host: s.opts.Host, SecretKey: s.state.jobKey(u.Email), Resource: "file", Filename: f.Name, FileSize: f.Bytes, ID: f.ID,
-			DatasetID: f.DatasetID, JobID: j.ID, Parameters: map[string]any{},
-		})
+		messages = append(messages, s.fileJob(f, l.Name, map[string]any{}, u))
 	}
 	s.state.mu.Unlock()
 	for i, m := range messages {
 		_, _ = s.dispatch(names[i], m.JobID, m) // v2 answers 500 and has the file
+	}
+}
+
+// resubmit submits the jobs of the version before the newest one again, with their parameters and in the name of the user who saved the newest
+// one. Each gets an id of its own.
+func (s *Server) resubmit(fileID string, u user) {
+	s.state.mu.Lock()
+	f := s.state.files[fileID]
+	var messages []fileMessage
+	var names []string
+	for _, j := range slices.SortedFunc(maps.Values(s.state.jobs), func(a, b *jobRecord) int { return strings.Compare(a.ID, b.ID) }) {
+		if f != nil && j.Resource.ResourceID == fileID && j.Resource.Version != nil && *j.Resource.Version == f.VersionNum-1 {
+			names = append(names, j.ListenerID)
+			messages = append(messages, s.fileJob(f, j.ListenerID, j.Parameters, u))
+		}
+	}
+	s.state.mu.Unlock()
+	for i, m := range messages {
+		_, _ = s.dispatch(names[i], m.JobID, m) // v2 goes on with the next one
 	}
 }

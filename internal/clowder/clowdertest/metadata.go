@@ -2,6 +2,8 @@ package clowdertest
 
 import (
 	"net/http"
+	"slices"
+	"strconv"
 )
 
 // newMetadata is the body of a request that adds an entry.
@@ -12,6 +14,7 @@ type newMetadata struct {
 	ContextURL *string           `json:"context_url"`
 	Definition *string           `json:"definition"`
 	Listener   *metadataListener `json:"listener"`
+	Version    *int              `json:"file_version"`
 }
 
 func (s *Server) addMetadata(_ http.ResponseWriter, r *http.Request, u user) (any, *refusal) {
@@ -47,7 +50,14 @@ func (s *Server) addFileMetadata(_ http.ResponseWriter, r *http.Request, u user)
 	case in.Listener != nil && !s.state.registered(*in.Listener):
 		return nil, refuse(http.StatusNotFound, "Extractor not found")
 	}
-	return s.state.add(in, reference{Collection: "files", ResourceID: f.ID, Version: &f.VersionNum}, u)
+	version := f.VersionNum
+	if in.Version != nil {
+		version = *in.Version
+		if !slices.ContainsFunc(s.state.versions[f.ID], func(v fileVersion) bool { return v.VersionNum == version }) {
+			return nil, refuse(http.StatusNotFound, "File version %d does not exist", version)
+		}
+	}
+	return s.state.add(in, reference{Collection: "files", ResourceID: f.ID, Version: &version}, u)
 }
 
 // add checks and stores an entry. The caller holds the lock.
@@ -107,7 +117,11 @@ func (s *Server) listFileMetadata(_ http.ResponseWriter, r *http.Request, u user
 	if no != nil {
 		return nil, no
 	}
-	return s.state.metadataOf(f.ID), nil
+	rows := s.state.metadataOf(f.ID)
+	if all, _ := strconv.ParseBool(r.URL.Query().Get("all_versions")); !all {
+		rows = slices.DeleteFunc(rows, func(m metadata) bool { return m.Resource.Version == nil || *m.Resource.Version != f.VersionNum })
+	}
+	return rows, nil
 }
 
 func (st *state) metadataOf(id string) []metadata {

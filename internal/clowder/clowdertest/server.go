@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -44,6 +45,9 @@ type Options struct {
 	LoseOrder bool
 	// HideFromOwner hides files of a collaborator from the owner of a private dataset, as the real Clowder does.
 	HideFromOwner bool
+	// Resubmits submits the jobs of a file again when it gets a new version, as Clowder v2 is meant to. In its releases of 2026 that fails
+	// quietly.
+	Resubmits bool
 	// Logger receives messages that the listeners drop. If it is nil, nothing is logged.
 	Logger *zap.Logger
 }
@@ -178,6 +182,7 @@ func (s *Server) RevokeKey(key string) {
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()
 	delete(s.state.keys, key)
+	maps.DeleteFunc(s.state.jobKeys, func(_, of string) bool { return of == key }) // the next job of the user gets a new one
 }
 
 // sleep waits, or returns when the double is closed.

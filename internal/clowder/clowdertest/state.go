@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -32,6 +33,8 @@ type state struct {
 	listeners      map[string]*listener
 	tracked        map[string]int // file id → downloads that were counted or not
 	instance       string
+	holders        map[string]*holder
+	licenses       map[string]map[string]any // that owners have written, by id
 	v1             v1State
 }
 
@@ -39,7 +42,7 @@ func newState(emails []string) *state {
 	st := &state{
 		users: map[string]user{}, keys: map[string]string{}, jobKeys: map[string]string{}, tokens: map[string]string{}, datasets: map[string]*dataset{},
 		folders: map[string]*folder{}, files: map[string]*file{}, foldersOf: map[string]map[string]*folder{}, filesOf: map[string]map[string]*file{}, versions: map[string][]fileVersion{}, thumbnails: map[string]bool{}, jobs: map[string]*jobRecord{},
-		listeners: map[string]*listener{}, tracked: map[string]int{}, instance: newID()[14:],
+		listeners: map[string]*listener{}, tracked: map[string]int{}, instance: newID()[14:], holders: map[string]*holder{}, licenses: map[string]map[string]any{},
 		v1: newV1State(),
 	}
 	for _, email := range emails {
@@ -109,7 +112,7 @@ func (st *state) jobKey(email string) string {
 // pathOf returns the folders from the root to the one with id.
 func (st *state) pathOf(id string) []*folder {
 	var path []*folder
-	for f := st.folders[id]; f != nil; {
+	for f := st.folders[id]; f != nil && !slices.Contains(path, f); {
 		path = append([]*folder{f}, path...)
 		if f.Parent == nil {
 			break

@@ -48,7 +48,11 @@ func (s *Server) v1FileState(_ http.ResponseWriter, r *http.Request, c v1Caller)
 func (s *Server) v1Download(w http.ResponseWriter, r *http.Request, c v1Caller) *v1Answer {
 	s.state.mu.Lock()
 	f, no := s.v1AllowedFile(r.PathValue("id"), c, v1Edit)
-	if no == nil && s.state.v1Stored(f) == "CREATED" {
+	switch {
+	case no != nil:
+	case s.state.v1.barred[f.ID]:
+		no = &v1Answer{status: http.StatusBadRequest, text: "The license for this file does not allow it to be downloaded."}
+	case s.state.v1Stored(f) == "CREATED":
 		no = v1Crash("java.io.FileNotFoundException")
 	}
 	if no != nil {

@@ -48,6 +48,42 @@ func (s *Server) v1AllowedAs(kind, id string, c v1Caller, right v1Right) *v1Answ
 	return no
 }
 
+func (s *Server) v1FileTags(_ http.ResponseWriter, r *http.Request, c v1Caller) *v1Answer {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	f, no := s.v1AllowedFile(r.PathValue("id"), c, v1View)
+	if no != nil {
+		return no
+	}
+	return v1OK(map[string]any{"id": f.ID, "filename": f.Name, "tags": append([]string{}, s.state.v1.tags[f.ID]...)})
+}
+
+func (s *Server) v1Sections(_ http.ResponseWriter, r *http.Request, c v1Caller) *v1Answer {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	f, no := s.v1AllowedFile(r.PathValue("id"), c, v1View)
+	if no != nil {
+		return no
+	}
+	return v1OK(append([]string{}, s.state.v1.sections[f.ID]...))
+}
+
+func (s *Server) v1SectionTags(_ http.ResponseWriter, r *http.Request, c v1Caller) *v1Answer {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	id := r.PathValue("id")
+	for file, sections := range s.state.v1.sections {
+		if !slices.Contains(sections, id) {
+			continue
+		}
+		if _, no := s.v1AllowedFile(file, c, v1View); no != nil {
+			return no
+		}
+		return v1OK(map[string]any{"id": id, "file_id": file, "tags": append([]string{}, s.state.v1.tags[id]...)})
+	}
+	return v1Denied()
+}
+
 // v1AddMetadata checks little: what it does not check makes v1 fail when it stores the entry.
 func (s *Server) v1AddMetadata(kind string) v1Route {
 	return func(_ http.ResponseWriter, r *http.Request, c v1Caller) *v1Answer {

@@ -15,6 +15,12 @@ type v1State struct {
 	// display has the display names of folders: a second folder of the same name has a number.
 	display map[string]string
 	entries []*v1Entry
+	// tags are those of files.
+	tags map[string][]string
+	// barred are the files whose licence forbids their download.
+	barred map[string]bool
+	// sections are the ids of the sections of files; tags has theirs, too.
+	sections map[string][]string
 	// previews are by their id; one that is attached has a file.
 	previews map[string]*v1Preview
 	// orphans are the datasets whose folders v1 can never list again.
@@ -27,7 +33,7 @@ type v1State struct {
 
 func newV1State() v1State {
 	return v1State{
-		globalKey: "global-" + newID(), display: map[string]string{}, previews: map[string]*v1Preview{}, orphans: map[string]bool{},
+		globalKey: "global-" + newID(), display: map[string]string{}, previews: map[string]*v1Preview{}, tags: map[string][]string{}, sections: map[string][]string{}, barred: map[string]bool{}, orphans: map[string]bool{},
 		storing: map[string]bool{}, extractors: map[string]map[string]any{},
 	}
 }
@@ -89,33 +95,43 @@ type v1Route func(w http.ResponseWriter, r *http.Request, c v1Caller) *v1Answer
 func (s *Server) v1Handler() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, route := range map[string]v1Route{
-		"GET /version":                          s.v1Version,
-		"GET /status":                           s.v1Status,
-		"GET /me":                               s.v1Me,
-		"POST /datasets/createempty":            s.v1CreateDataset,
-		"GET /datasets/{id}":                    s.v1Dataset,
-		"GET /datasets/{id}/files":              s.v1Files,
-		"GET /datasets/{id}/folders":            s.v1Folders,
-		"POST /datasets/{id}/newFolder":         s.v1NewFolder,
-		"GET /datasets/{id}/metadata.jsonld":    s.v1Metadata("dataset"),
-		"POST /datasets/{id}/metadata.jsonld":   s.v1AddMetadata("dataset"),
-		"POST /datasets/{id}/extractions":       s.v1SubmitDataset,
-		"DELETE /datasets/{id}/extractions/{m}": s.v1Cancel,
-		"POST /uploadToDataset/{id}":            s.v1Upload,
-		"GET /files/{id}":                       s.v1Download,
-		"DELETE /files/{id}":                    s.v1DeleteFile,
-		"GET /files/{id}/metadata":              s.v1FileState,
-		"GET /files/{id}/metadata.jsonld":       s.v1Metadata("file"),
-		"POST /files/{id}/metadata.jsonld":      s.v1AddMetadata("file"),
-		"GET /files/{id}/listpreviews":          s.v1Previews,
-		"POST /files/{id}/previews/{p}":         s.v1AttachPreview,
-		"POST /files/{id}/thumbnails/{t}":       s.v1AttachThumbnail,
-		"POST /files/{id}/extractions":          s.v1SubmitFile,
-		"POST /previews":                        s.v1AddPreview,
-		"POST /fileThumbnail":                   s.v1AddThumbnail,
-		"GET /extractors":                       s.v1Extractors,
-		"GET /extractors/{name}":                s.v1Extractor,
-		"POST /extractors":                      s.v1Register,
+		"GET /version":                              s.v1Version,
+		"GET /status":                               s.v1Status,
+		"GET /me":                                   s.v1Me,
+		"POST /datasets/createempty":                s.v1CreateDataset,
+		"GET /datasets/{id}":                        s.v1Dataset,
+		"GET /datasets/{id}/files":                  s.v1Files,
+		"GET /datasets/{id}/folders":                s.v1Folders,
+		"POST /datasets/{id}/newFolder":             s.v1NewFolder,
+		"GET /datasets/{id}/metadata.jsonld":        s.v1Metadata("dataset"),
+		"POST /datasets/{id}/metadata.jsonld":       s.v1AddMetadata("dataset"),
+		"POST /datasets/{id}/extractions":           s.v1SubmitDataset,
+		"DELETE /datasets/{id}/extractions/{m}":     s.v1Cancel,
+		"POST /uploadToDataset/{id}":                s.v1Upload,
+		"GET /files/{id}":                           s.v1Download,
+		"DELETE /files/{id}":                        s.v1DeleteFile,
+		"GET /files/{id}/metadata":                  s.v1FileState,
+		"GET /files/{id}/tags":                      s.v1FileTags,
+		"GET /files/{id}/sections":                  s.v1Sections,
+		"GET /sections/{id}/tags":                   s.v1SectionTags,
+		"GET /files/{id}/metadata.jsonld":           s.v1Metadata("file"),
+		"POST /files/{id}/metadata.jsonld":          s.v1AddMetadata("file"),
+		"GET /files/{id}/listpreviews":              s.v1Previews,
+		"POST /files/{id}/previews/{p}":             s.v1AttachPreview,
+		"POST /files/{id}/thumbnails/{t}":           s.v1AttachThumbnail,
+		"POST /files/{id}/extractions":              s.v1SubmitFile,
+		"POST /previews":                            s.v1AddPreview,
+		"POST /fileThumbnail":                       s.v1AddThumbnail,
+		"POST /collections":                         s.v1AddHolder,
+		"POST /collections/{id}/datasets/{ds}":      s.v1Attach,
+		"GET /collections/{id}/datasets":            s.v1Held(false),
+		"GET /collections/{id}/getChildCollections": s.v1Children,
+		"POST /spaces":                              s.v1AddHolder,
+		"POST /spaces/{id}/addDatasetToSpace/{ds}":  s.v1Attach,
+		"GET /spaces/{id}/datasets":                 s.v1Held(true),
+		"GET /extractors":                           s.v1Extractors,
+		"GET /extractors/{name}":                    s.v1Extractor,
+		"POST /extractors":                          s.v1Register,
 	} {
 		method, path, _ := strings.Cut(pattern, " ")
 		mux.HandleFunc(method+" /api"+path, func(w http.ResponseWriter, r *http.Request) {

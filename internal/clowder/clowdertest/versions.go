@@ -116,7 +116,11 @@ func (s *Server) updateFile(_ http.ResponseWriter, r *http.Request, u user) (any
 	}
 	wait()
 	defer done()
-	return s.putRow(read, version, got.size, u)
+	saved, no := s.putRow(read, version, got.size, u)
+	if no == nil && s.opts.Resubmits {
+		s.resubmit(read.ID, u)
+	}
+	return saved, no
 }
 
 // putObject makes an upload the newest body and keeps it as a version.

@@ -2,7 +2,6 @@ package form
 
 import (
 	"encoding/json"
-	"math"
 	"slices"
 	"strings"
 
@@ -136,18 +135,4 @@ func plainText(text string) bool {
 		}
 	}
 	return !strings.ContainsAny(text, "'\"<>&\\")
-}
-
-// inLimits returns which numbers are allowed, or "" if n is allowed.
-func (f field) inLimits(n float64) (problem string) {
-	switch {
-	case math.IsNaN(n) || math.IsInf(n, 0):
-		return "must be a finite number"
-	case f.Minimum != nil && n < *f.Minimum:
-		return "must be at least " + formatNumber(*f.Minimum)
-	case f.Maximum != nil && n > *f.Maximum:
-		return "must be at most " + formatNumber(*f.Maximum)
-	default:
-		return ""
-	}
 }

@@ -67,7 +67,7 @@ func (i *Info) Heartbeat(queue string, owner Owner, instance string) []byte {
 }
 
 func (i *Info) registered(queue string, owner Owner) ordered {
-	document := withLayout(i.document)
+	document := withLayout(withFolders(i.document))
 	if queue != i.Name {
 		name, _ := json.Marshal(queue)
 		document = document.with("name", name)

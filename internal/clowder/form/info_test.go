@@ -33,7 +33,7 @@ func TestShippedInfoIsAccepted(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, warnings)
 	require.Equal(t, map[string]any{
-		"task": "auto", "model": "auto", "data_file": "", "text_column": "", "label_column": "", "epochs": int64(3), "batch_size": int64(32),
+		"task": "auto", "model": "auto", "data_file": "", "test_file": "", "text_column": "", "label_column": "", "epochs": int64(3), "batch_size": int64(32),
 		"learning_rate": 0.0, "max_length": int64(0), "num_workers": int64(0), "use_gpu": "auto", "max_minutes": int64(60), "seed": int64(42), "run_name": "",
 		"config_file": "", "more_options": "", "dry_run": false,
 	}, resolved)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ncsa/clowder-ray/internal/text"
+	"github.com/ncsa/clowder-ray/internal/options"
 )
 
 const (
@@ -19,6 +19,7 @@ const (
 // for raw. Fields of the form keep their names and groups. Texts that are longer than any field allows are cut, and lists and objects
 // become empty. Of unknown parameters only some names are kept, for the warnings. Keep does not change raw.
 func (i *Info) Keep(raw map[string]any) map[string]any {
+	raw = i.withoutFolders(raw)
 	k := keeper{info: i}
 	kept := make(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(raw)) {
@@ -48,9 +49,11 @@ func (k *keeper) keep(out map[string]any, name, full string, value any) {
 	switch {
 	case at >= 0:
 		out[name] = k.info.form[at].keep(value)
+	case k.info.olderField(name) != nil:
+		out[name] = k.info.olderField(name).keep(value)
 	case k.unknown < maxUnknown:
 		k.unknown++
-		out[cut(name, maxUnknownName)] = nil // no field has an ellipsis in its name
+		out[cut(options.WithoutSecrets(name), maxUnknownName)] = nil // no field has an ellipsis in its name
 	}
 }
 
@@ -59,12 +62,10 @@ func (f field) keep(value any) any {
 	clean, limit := strings.TrimSpace, maxTextParameter
 	switch {
 	case len(f.Enum) > 0 || f.Type != "string":
-	case f.Format == textArea:
-		clean, limit = text.Lines, maxTextArea
 	default:
-		clean = text.OneLine
+		clean, limit = f.limits()
 	}
-	switch v := value.(type) {
+	switch v := f.asText(value).(type) {
 	case nil, bool, float64, int, int64:
 		return v
 	case json.Number:
@@ -74,7 +75,7 @@ func (f field) keep(value any) any {
 		return cut(v.String(), limit)
 	case string:
 		if len(v) <= limit {
-			return v
+			return f.withoutSecrets(v)
 		}
 		return cut(clean(strings.TrimSpace(v)), limit)
 	case []any:
@@ -82,6 +83,14 @@ func (f field) keep(value any) any {
 	default:
 		return map[string]any{}
 	}
+}
+
+// withoutSecrets hides the keys in a short text, which is kept as it was sent otherwise.
+func (f field) withoutSecrets(s string) string {
+	if slices.Contains(ofScript, f.Name) {
+		return s
+	}
+	return options.WithoutSecrets(s)
 }
 
 // cut returns the first n characters of s and an ellipsis if it has more. The result has n+1 characters then, one too many on purpose.

@@ -24,24 +24,24 @@ func TestTheFormOffersKindsOfMachines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			more, err := info.WithProfiles(tc.profiles)
+			described, err := info.WithProfiles(tc.profiles)
 			require.NoError(t, err)
-			require.Equal(t, tc.want, heartbeatOf(t, more, "q", form.Owner{}).Info.Parameters.Schema[form.Profile].Enum)
+			require.Equal(t, tc.want, heartbeatOf(t, described, "q", form.Owner{}).Info.Parameters.Schema[form.Profile].Enum)
 			if tc.want == nil {
-				require.Same(t, info, more)
-				require.NotContains(t, more.Defaults(), form.Profile)
+				require.Same(t, info, described)
+				require.NotContains(t, described.Defaults(), form.Profile)
 				return
 			}
-			require.Equal(t, "auto", more.Defaults()[form.Profile])
+			require.Equal(t, "auto", described.Defaults()[form.Profile])
 			require.NotContains(t, info.Defaults(), form.Profile, "the original stays as it is")
 			for _, choice := range tc.want {
-				resolved, _, err := more.Parameters(map[string]any{form.Profile: strings.ToUpper(choice)})
+				resolved, _, err := described.Parameters(map[string]any{form.Profile: strings.ToUpper(choice)})
 				require.NoError(t, err)
 				require.Equal(t, choice, resolved[form.Profile])
 			}
-			_, _, err = more.Parameters(map[string]any{form.Profile: "abacus"})
+			_, _, err = described.Parameters(map[string]any{form.Profile: "abacus"})
 			require.EqualError(t, err, "Invalid parameters: profile must be one of "+strings.Join(tc.want, ", ")+` (got "abacus")`)
-			body := string(more.Heartbeat("q", form.Owner{}, "i"))
+			body := string(described.Heartbeat("q", form.Owner{}, "i"))
 			require.Greater(t, strings.Index(body, `"profile":{`), strings.Index(body, `"dry_run":{`), "it is the last field")
 		})
 	}
@@ -79,7 +79,7 @@ func TestATruthValueMayBeWrittenInManyWays(t *testing.T) {
 		"one": {json.Number("1"), true}, "zero": {0.0, false}, "one as text": {"1", true}, "one with a point": {json.Number("1.0"), true},
 		"a whole one": {1, true}, "a large zero": {int64(0), false}, "nothing": {nil, false}, "a blank": {" ", false},
 		"two": {2.0, nil}, "a half": {json.Number("0.5"), nil}, "a number that is none": {json.Number("x"), nil},
-		"a word of no meaning": {"perhaps", nil}, "a list": {[]any{true}, nil}, "an object": {map[string]any{}, nil},
+		"a word of no meaning": {"perhaps", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -97,11 +97,11 @@ func TestATruthValueMayBeWrittenInManyWays(t *testing.T) {
 func TestLimitsAreNamedAsAPersonWritesThem(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ limits, raw, want string }{
-		"a small one":      {`"minimum":0.001,"default":1`, "0.0001", "must be at least 0.001 "},
-		"a very small one": {`"minimum":1e-9,"default":1`, "0", "must be at least 1e-09 "},
-		"a large one":      {`"maximum":2147483647,"default":1`, "1e12", "must be at most 2147483647 "},
-		"a very large one": {`"maximum":1e20,"default":1`, "1e21", "must be at most 1e+20 "},
-		"a negative one":   {`"maximum":-0.5,"default":-1`, "0", "must be at most -0.5 "},
+		"a small one":      {`"minimum":0.001,"default":1`, "0.0001", "must be a number of at least 0.001 "},
+		"a very small one": {`"minimum":1e-9,"default":1`, "0", "must be a number of at least 1e-09 "},
+		"a large one":      {`"maximum":2147483647,"default":1`, "1e12", "must be a number of at most 2147483647 "},
+		"a very large one": {`"maximum":1e20,"default":1`, "1e21", "must be a number of at most 1e+20 "},
+		"a negative one":   {`"maximum":-0.5,"default":-1`, "0", "must be a number of at most -0.5 "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -131,9 +131,12 @@ func TestWholeNumbersStayExact(t *testing.T) {
 func TestAChoiceOfManyNamesOnlySome(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ enum, want string }{
-		"one":    {`"a"`, `x must be a, which is the only choice here (got "z")`},
-		"two":    {`"a","b"`, `x must be one of a, b (got "z")`},
-		"eleven": {`"a","b","c","d","e","f","g","h","i","j","k"`, `x must be one of a, b, c, d, e, f, g, h, i, j or 1 other (got "z")`},
+		"one": {`"a"`, `x must be a, which is the only choice here (got "z")`},
+		"two": {`"a","b"`, `x must be one of a, b (got "z")`},
+		"twenty-one": {
+			`"a","b","c","d","e","f","g","h","i","j","k","l","m","n","o","p","q","r","s","t","u"`,
+			`x must be one of a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t or 1 other (got "z")`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -5,28 +5,26 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ncsa/clowder-ray/internal/clowder/jsonscan"
+	"github.com/ncsa/clowder-ray/internal/clowder/pick"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/options"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// The lengths of the longest texts of a parameter, in characters: of one line, and of a field with several lines.
-const (
-	maxTextParameter = 1000
-	maxTextArea      = 10_000
-)
+// maxTextParameter is the length in characters of the longest text of one line. A field with several lines has that of an option.
+const maxTextParameter = 1000
 
 // Parameters checks what a user sent against the form and returns a value for each field: a string, int64, float64 or bool. Missing,
 // null and blank values take the default. Numbers may be texts, as v1 and users of curl send them. The fields of a group may be inside
 // the group, as the form posts them, or outside, as group.name or only name. Warnings name unknown parameters, at most maxUnknown. The
 // error is permanent and says for each invalid value what is allowed.
 func (i *Info) Parameters(raw map[string]any) (resolved map[string]any, warnings []string, err error) {
-	raw = i.ungrouped(raw)
+	raw, warnings = i.renamed(i.ungrouped(i.withoutFolders(raw)))
 	resolved = make(map[string]any, len(i.form))
 	var problems []string
 	for _, f := range i.form {
@@ -42,7 +40,7 @@ func (i *Info) Parameters(raw map[string]any) (resolved map[string]any, warnings
 	}
 	for name := range raw {
 		if !i.has(func(f field) bool { return f.Name == name }) {
-			warnings = append(warnings, "Ignored the unknown parameter "+text.Excerpt(name, 40))
+			warnings = append(warnings, i.unknown(name))
 		}
 	}
 	slices.Sort(warnings)
@@ -116,153 +114,69 @@ func (f field) defaultValue() any {
 // value converts one value to the type of the field. nil means that it is not set. An error continues a sentence that begins with the
 // name of the field.
 func (f field) value(raw any) (any, error) {
-	if text, ok := raw.(string); ok {
-		if raw = strings.TrimSpace(text); raw == "" {
-			return nil, nil
+	v := options.ValueOf(f.asText(raw))
+	if v.Shape == options.Text && f.Type == options.String && len(f.Enum) == 0 {
+		clean, limit := f.limits()
+		if v.Text = clean(v.Text); text.Shorten(v.Text, limit) != v.Text {
+			return nil, fmt.Errorf("must not be longer than %d characters", limit)
 		}
 	}
-	switch {
-	case raw == nil:
-		return nil, nil
-	case len(f.Enum) > 0:
-		return f.choice(raw)
-	case f.Type == "boolean":
-		return truth(raw)
-	case f.Type == "string":
-		return f.text(raw)
-	default:
-		return f.number(raw)
-	}
-}
-
-func (f field) number(raw any) (any, error) {
-	n, ok := toNumber(raw)
-	if !ok {
-		if f.Type == "integer" {
-			return nil, errors.New("must be a whole number")
-		}
-		return nil, errors.New("must be a number")
-	}
-	if problem := f.inLimits(n); problem != "" {
-		return nil, errors.New(problem)
-	}
-	if f.Type == "number" {
-		return n, nil
-	}
-	// Beyond 2^53 a float64 cannot represent all whole numbers, so the value would differ from the input.
-	if n != math.Trunc(n) || math.Abs(n) > 1<<53 {
-		return nil, errors.New("must be a whole number")
-	}
-	return int64(n), nil
-}
-
-func toNumber(raw any) (float64, bool) {
-	var digits string
-	switch v := raw.(type) {
-	case float64:
-		return v, true
-	case int:
-		return float64(v), true
-	case int64:
-		return float64(v), true
-	case json.Number:
-		digits = v.String()
-	case string:
-		digits = v
-	default:
-		return 0, false
-	}
-	n, err := strconv.ParseFloat(digits, 64)
-	return n, err == nil
-}
-
-// choice returns the matching entry. yes and no may be true and false, because YAML reads them so.
-func (f field) choice(raw any) (any, error) {
-	name, _ := raw.(string)
-	if b, ok := raw.(bool); ok {
-		name = map[bool]string{true: "yes", false: "no"}[b]
-	}
-	for _, entry := range f.Enum {
-		if strings.EqualFold(entry, name) {
-			return entry, nil
-		}
-	}
-	choices, more := f.Enum, ""
-	if len(choices) > 10 {
-		choices, more = choices[:10], " or "+text.Count(len(f.Enum)-10, "other")
-	}
-	if len(choices) == 1 {
-		return nil, fmt.Errorf("must be %s, which is the only choice here", choices[0])
-	}
-	return nil, fmt.Errorf("must be one of %s%s", strings.Join(choices, ", "), more)
-}
-
-func truth(raw any) (any, error) {
-	switch v := raw.(type) {
-	case bool:
-		return v, nil
-	case string:
-		switch strings.ToLower(v) {
-		case "true", "yes", "on", "1":
-			return true, nil
-		case "false", "no", "off", "0":
-			return false, nil
-		}
-	case json.Number, float64, int, int64:
-		if n, ok := toNumber(v); ok && (n == 0 || n == 1) {
-			return n == 1, nil
-		}
-	}
-	return nil, errors.New("must be true or false")
-}
-
-// text reads one line, or several lines if the format of the field allows them.
-func (f field) text(raw any) (any, error) {
-	clean, limit := text.OneLine, maxTextParameter
-	if f.Format == textArea {
-		clean, limit = text.Lines, maxTextArea
-	}
-	var out string
-	switch v := raw.(type) {
-	case string:
-		out = clean(v)
-	case json.Number:
-		out = v.String()
-	case float64:
-		out = formatNumber(v)
-	default:
-		return nil, errors.New("must be text")
-	}
-	if text.Shorten(out, limit) != out {
-		return nil, fmt.Errorf("must not be longer than %d characters", limit)
-	}
-	if out == "" {
+	if v.IsEmpty() {
 		return nil, nil
 	}
-	return out, nil
+	if f.Format == clowderFile {
+		if picks, err := pick.Parse(v.Text); err != nil || len(picks) == 0 {
+			return nil, err
+		}
+	}
+	o := options.Option{Name: f.Name, Type: f.Type, Choices: f.Enum, Minimum: f.Minimum, Maximum: f.Maximum}
+	return o.Parse(v)
+}
+
+// asText returns the JSON of what a picker of files sends as an object or a list: its value is a text.
+func (f field) asText(raw any) any {
+	switch raw.(type) {
+	case map[string]any, []any:
+		if doc, err := json.Marshal(raw); err == nil && f.Format == clowderFile {
+			return string(doc)
+		}
+	}
+	return raw
+}
+
+// ofScript are the fields whose text a script gets as it is.
+//
+//nolint:gochecknoglobals // a table
+var ofScript = []string{"arguments", "hyperparameters"}
+
+// limits returns how the text of a field is cleaned, and how many characters it may have.
+func (f field) limits() (clean func(string) string, most int) {
+	clean, most = text.OneLine, maxTextParameter
+	switch f.Format {
+	case textArea:
+		clean, most = text.Lines, options.MaxText
+	case clowderFile:
+		most = options.MaxText
+	}
+	if slices.Contains(ofScript, f.Name) {
+		return clean, most
+	}
+	lines := clean
+	return func(s string) string { return options.WithoutSecrets(lines(s)) }, most
 }
 
 // shown is an invalid value as an error repeats it.
 func shown(raw any) string {
 	switch v := raw.(type) {
 	case string:
-		return strconv.Quote(text.Excerpt(v, 40))
+		return strconv.Quote(text.Excerpt(options.WithoutSecrets(v), 40))
 	case json.Number:
 		return text.Shorten(v.String(), 40)
 	case float64:
-		return formatNumber(v)
+		return options.ValueOf(v).Text
 	case bool:
 		return strconv.FormatBool(v)
 	default:
 		return jsonscan.KindOf(raw)
 	}
-}
-
-// formatNumber writes a number without an exponent, unless it would be very long.
-func formatNumber(n float64) string {
-	format := byte('f')
-	if size := math.Abs(n); size >= 1e15 || size < 1e-6 && size > 0 {
-		format = 'e'
-	}
-	return strconv.FormatFloat(n, format, -1, 64)
 }

@@ -36,7 +36,7 @@ func TestParametersAreCoerced(t *testing.T) {
 			require.NoError(t, err)
 			require.Empty(t, warnings)
 			require.Equal(t, tc.want, resolved[tc.key])
-			require.Len(t, resolved, 17)
+			require.Len(t, resolved, 18)
 		})
 	}
 }
@@ -92,7 +92,7 @@ func TestTheFieldsOfAGroupMayBeOutsideOfIt(t *testing.T) {
 		})
 	}
 	_, _, err := info.Parameters(map[string]any{"training": map[string]any{"weight_decay": 7.0}})
-	require.EqualError(t, err, "Invalid parameters: training.weight_decay must be at most 1 (got 7)")
+	require.EqualError(t, err, "Invalid parameters: training.weight_decay must be a number from 0 to 1 (got 7)")
 	_, warnings, err := info.Parameters(map[string]any{"training": map[string]any{"weight": 7}, "output": "x"})
 	require.NoError(t, err)
 	require.Equal(t, []string{"Ignored the unknown parameter output", "Ignored the unknown parameter training.weight"}, warnings)
@@ -123,18 +123,18 @@ func TestParametersAreRefusedInOneSentenceEach(t *testing.T) {
 		raw  any
 		want string
 	}{
-		"below the least":         {"learning_rate", json.Number("-1"), "learning_rate must be at least 0 (got -1)"},
-		"above the most":          {"epochs", "201", `epochs must be at most 200 (got "201")`},
-		"not a number":            {"epochs", "many", `epochs must be a whole number (got "many")`},
-		"half an epoch":           {"epochs", 2.5, "epochs must be a whole number (got 2.5)"},
-		"infinite":                {"learning_rate", "inf", `learning_rate must be a finite number (got "inf")`},
-		"not a number by name":    {"learning_rate", "NaN", `learning_rate must be a finite number (got "NaN")`},
-		"too big to be exact":     {"seed", json.Number("1e300"), "seed must be at most 2147483647 (got 1e300)"},
-		"beyond all numbers":      {"seed", json.Number("1e400"), "seed must be a whole number (got 1e400)"},
-		"an unknown task":         {"task", "poetry", `task must be one of auto, text-classification, text-regression, multi-label-classification, image-classification, tabular-classification, tabular-regression, text-generation, token-classification, link-prediction or 2 others (got "poetry")`},
-		"a list for a number":     {"epochs", []any{1}, "epochs must be a whole number (got a list)"},
-		"an object for a text":    {"run_name", map[string]any{}, "run_name must be text (got an object)"},
-		"true for a number":       {"epochs", true, "epochs must be a whole number (got true)"},
+		"below the least":         {"learning_rate", json.Number("-1"), "learning_rate must be a number from 0 to 1 (got -1)"},
+		"above the most":          {"epochs", "201", `epochs must be a whole number from 1 to 200 (got "201")`},
+		"not a number":            {"epochs", "many", `epochs must be a whole number from 1 to 200 (got "many")`},
+		"half an epoch":           {"epochs", 2.5, "epochs must be a whole number from 1 to 200 (got 2.5)"},
+		"infinite":                {"learning_rate", "inf", `learning_rate must be a number from 0 to 1 (got "inf")`},
+		"not a number by name":    {"learning_rate", "NaN", `learning_rate must be a number from 0 to 1 (got "NaN")`},
+		"too big to be exact":     {"seed", json.Number("1e300"), "seed must be a whole number from 0 to 2147483647 (got 1e300)"},
+		"beyond all numbers":      {"seed", json.Number("1e400"), "seed must be a whole number from 0 to 2147483647 (got 1e400)"},
+		"a choice that is none":   {"use_gpu", "perhaps", `use_gpu must be one of auto, yes, no (got "perhaps")`},
+		"a list for a number":     {"epochs", []any{1}, "epochs must be a single value (got a list)"},
+		"an object for a text":    {"run_name", map[string]any{}, "run_name must be a single value (got an object)"},
+		"true for a number":       {"epochs", true, "epochs must be a whole number from 1 to 200 (got true)"},
 		"a model that is missing": {"model", "gpt", `model must be one of auto, words, trees, linear, perceptron, bert-tiny, small-cnn, mlp, sage (got "gpt")`},
 		"an endless text area":    {"more_options", strings.Repeat("x", 10_001), "more_options must not be longer than 10000 characters"},
 		"an endless text":         {"run_name", strings.Repeat("x", 1001), "run_name must not be longer than 1000 characters"},
@@ -154,7 +154,7 @@ func TestParametersWarnAboutUnknownNamesAndReportAllProblems(t *testing.T) {
 	t.Parallel()
 	_, warnings, err := shippedInfo(t).Parameters(map[string]any{"learning_rat": 1, "a\nb": 2, "epochs": 0.0, "seed": "x"})
 	require.Equal(t, []string{"Ignored the unknown parameter a b", "Ignored the unknown parameter learning_rat"}, warnings)
-	require.EqualError(t, err, `Invalid parameters: epochs must be at least 1 (got 0); seed must be a whole number (got "x")`)
+	require.EqualError(t, err, `Invalid parameters: epochs must be a whole number from 1 to 200 (got 0); seed must be a whole number from 0 to 2147483647 (got "x")`)
 }
 
 func FuzzParameters(f *testing.F) {

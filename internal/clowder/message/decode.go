@@ -164,6 +164,7 @@ func fill(req *job.Request, f *fields) {
 	if req.Parameters, err = parameters(f.object["parameters"]); err != nil {
 		f.failf("its parameters %w", err)
 	}
+	req.NoParameters = err == nil && req.Parameters == nil
 	req.RetryCount = f.count("retry_count")
 	req.Notifies = f.addresses("notifies")
 }

@@ -29,6 +29,26 @@ const v1Body = `{"notifies":["a@example.org"],"msgid":"99999999-2222-3333-4444-5
 // v1Submitted is the same after a person has submitted it.
 var v1Submitted = strings.Replace(v1Body, "{", `{"action":"manual-submission",`, 1)
 
+func TestMissingParametersAreTold(t *testing.T) {
+	for name, tc := range map[string]struct {
+		parameters any
+		want       bool
+	}{
+		"null":                    {nil, true},
+		"an empty text":           {" ", true},
+		"null in a text":          {"null", true},
+		"an empty object":         {map[string]any{}, false},
+		"an empty object in text": {"{}", false},
+		"an object":               {map[string]any{"epochs": 3}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			req, _, err := decode(t, with(t, map[string]any{"parameters": tc.parameters}))
+			require.NoError(t, err)
+			require.Equal(t, tc.want, req.NoParameters)
+		})
+	}
+}
+
 func decode(t *testing.T, body string) (job.Request, job.Secret, error) {
 	t.Helper()
 	return message.Decode([]byte(body), message.Properties{ReplyTo: "clowder.abc", CorrelationID: "c1", Received: time.Unix(1, 0)})

@@ -29,6 +29,9 @@ const (
 // one waits, so that a short job ends without delay. The first ten progress lines are three seconds apart, the next ones ten, and after
 // 150 lines a hundred. Nothing is sent after a terminal status.
 type Throttle struct {
+	// KeepsOrder says that the reader shows statuses in the order in which they were sent, so that they need no second between them.
+	KeepsOrder bool
+
 	waiting      []Status
 	last         time.Time
 	lastProgress time.Time
@@ -109,7 +112,10 @@ func (t *Throttle) due(s Status) time.Time {
 	if t.last.IsZero() {
 		return time.Time{}
 	}
-	due := t.last.Add(statusGap)
+	due := t.last
+	if !t.KeepsOrder {
+		due = due.Add(statusGap)
+	}
 	if s.Progress && !t.lastProgress.IsZero() {
 		gap := progressGap
 		switch {

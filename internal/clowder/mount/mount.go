@@ -72,18 +72,18 @@ func (all Folders) Covers(there string) bool {
 	return ok
 }
 
-// OpenFile opens a regular file that Clowder has at this path, and returns its size. It refuses a file in none of the folders, a link in the
+// OpenFile opens a regular file that Clowder has at this path, and returns what it is. It refuses a file in none of the folders, a link in the
 // place of the file, and a path with a link that leads out of its folder.
-func (all Folders) OpenFile(there string) (*os.File, int64, error) {
+func (all Folders) OpenFile(there string) (*os.File, os.FileInfo, error) {
 	f, name, ok := all.locate(there)
 	if !ok {
-		return nil, 0, os.ErrNotExist
+		return nil, nil, os.ErrNotExist
 	}
 	file, info, err := disk.Open(f.here, name)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
-	return file, info.Size(), nil
+	return file, info, nil
 }
 
 func (all Folders) locate(there string) (f folder, name string, ok bool) {

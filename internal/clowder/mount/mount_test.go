@@ -28,7 +28,7 @@ func TestFilesAreFoundInTheirFoldersAndNowhereElse(t *testing.T) {
 		"/data/c.csv": "", "/data": "", "/data/a": "", "/database/b.csv": "", "data/a/b.csv": "", "": "", "/": "", "/data/\x00": "",
 		"/data/../" + outside + "/secret": "", "/data/link": "", "/data/folder/secret": "", "/data/a/../../etc/passwd": "",
 	} {
-		file, size, err := folders.OpenFile(path)
+		file, info, err := folders.OpenFile(path)
 		if want == "" {
 			require.Error(t, err, path)
 			continue
@@ -38,7 +38,7 @@ func TestFilesAreFoundInTheirFoldersAndNowhereElse(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, file.Close())
 		require.Equal(t, want, string(body), path)
-		require.EqualValues(t, len(want), size)
+		require.EqualValues(t, len(want), info.Size())
 	}
 	require.True(t, folders.Covers("/data/not/there"))
 	require.False(t, folders.Covers("/datas/a"))

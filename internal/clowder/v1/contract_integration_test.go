@@ -21,6 +21,8 @@ func realSite(t *testing.T) site {
 
 func TestContractReal(t *testing.T) { runContract(t, realSite(t)) }
 
+func TestSelectedDatasetsReal(t *testing.T) { runSelected(t, realSite(t)) }
+
 func TestCasesReal(t *testing.T) {
 	at := realSite(t)
 	if at.key2 == "" || at.global == "" {

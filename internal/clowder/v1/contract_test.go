@@ -256,6 +256,9 @@ func contractFiles(t *testing.T, at site, s *v1.Session, ds string) {
 			paths[i] = f.Path
 			require.Equal(t, int64(len(want[f.Path])), f.Size, f.Path)
 			require.Equal(t, 1, f.Version)
+			if dir, _, inside := strings.Cut(f.Path, "/deep/"); inside {
+				require.Equal(t, []string{folders[dir], folders[dir+"/deep"]}, f.Folders)
+			}
 		}
 		require.Equal(t, slices.Sorted(maps.Keys(want)), paths)
 	})

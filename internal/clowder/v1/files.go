@@ -1,7 +1,6 @@
 package v1
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -94,57 +93,61 @@ func (s *Session) list(ctx context.Context, dataset string) ([]clowder.File, err
 	return files, err
 }
 
-// Files lists the files of all folders of a dataset, sorted by path and id. It waits for files that are being stored, and leaves out, with a
-// warning in the log, a file that is not stored in time. More files than the limit are a permanent error.
+// Files is List without the files that are still being stored.
 func (s *Session) Files(ctx context.Context, dataset string) ([]clowder.File, error) {
+	l, err := s.List(ctx, dataset)
+	return l.Files, err
+}
+
+// List lists the files of all folders of a dataset. It waits for files that are being stored, and logs those that are not stored in time. More
+// files than the limit are a permanent error.
+func (s *Session) List(ctx context.Context, dataset string) (clowder.Listing, error) {
 	files, err := s.list(ctx, dataset)
 	if err != nil {
-		return nil, err
+		return clowder.Listing{}, err
 	}
 	if slices.ContainsFunc(files, func(f clowder.File) bool { return f.FolderID != "" }) {
 		folders, err := s.listFolders(ctx, dataset)
 		if err != nil {
-			return nil, err
+			return clowder.Listing{}, err
 		}
-		paths := make(map[string]string)
+		paths, parents := make(map[string]string), make(map[string][]string)
 		for i, f := range files {
 			if _, known := paths[f.FolderID]; !known && f.FolderID != "" {
-				paths[f.FolderID] = pathOf(f.FolderID, folders)
+				paths[f.FolderID], parents[f.FolderID] = pathOf(f.FolderID, folders), parentsOf(f.FolderID, folders)
 			}
 			if inside := paths[f.FolderID]; inside != "" {
-				files[i].Path = inside + "/" + f.Name
+				files[i].Path, files[i].Folders = inside+"/"+f.Name, parents[f.FolderID]
 			}
 		}
 	}
-	if files, err = s.settled(ctx, files); err != nil {
-		return nil, err
+	if err = s.settle(ctx, files); err != nil {
+		return clowder.Listing{}, err
 	}
-	slices.SortFunc(files, func(a, b clowder.File) int {
-		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.ID, b.ID))
-	})
-	return files, s.wire.CheckCount(files)
+	l := clowder.NewListing(files)
+	return l, s.wire.CheckCount(l.Files)
 }
 
-// settled waits until the newest files are stored or the wait is over. Then it leaves out those that are not.
-func (s *Session) settled(ctx context.Context, files []clowder.File) ([]clowder.File, error) {
-	for end := time.Now().Add(s.wire.Config().InFlightWait); ; {
-		if err := s.look(ctx, files, func(f clowder.File) bool { return f.InFlight || time.Since(created(f.ID)) < storeTime }); err != nil {
-			return nil, err
+// settle waits until the newest files are stored or the wait is over. Those that are not stored are in flight.
+func (s *Session) settle(ctx context.Context, files []clowder.File) error {
+	for end := time.Now().Add(s.wire.Config().UploadWait(ctx)); ; {
+		if err := s.look(ctx, files, func(f clowder.File) bool { return !f.Deleted && (f.InFlight || time.Since(created(f.ID)) < storeTime) }); err != nil {
+			return err
 		}
-		arriving := slices.ContainsFunc(files, func(f clowder.File) bool { return f.InFlight })
+		arriving := slices.ContainsFunc(files, func(f clowder.File) bool { return f.InFlight && !f.Deleted })
 		if !arriving {
-			return files, nil
+			return nil
 		}
 		if !time.Now().Before(end) {
-			return slices.DeleteFunc(files, func(f clowder.File) bool {
-				if f.InFlight {
+			for _, f := range files {
+				if f.InFlight && !f.Deleted {
 					s.wire.Config().Logger.Warn("left out a file that Clowder did not store", zap.String("file_id", f.ID))
 				}
-				return f.InFlight
-			}), nil
+			}
+			return nil
 		}
 		if err := pause(ctx, settlePoll); err != nil {
-			return nil, err
+			return err
 		}
 	}
 }
@@ -162,7 +165,7 @@ func pause(ctx context.Context, d time.Duration) error {
 }
 
 // look adds to the files that which selects whether they are being stored, and their thumbnails. Files that are gone are marked as being
-// stored, so that nothing takes them for complete.
+// stored, too, so that nothing takes them for complete.
 func (s *Session) look(ctx context.Context, files []clowder.File, which func(clowder.File) bool) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(statusStreams)
@@ -173,7 +176,7 @@ func (s *Session) look(ctx context.Context, files []clowder.File, which func(clo
 		group.Go(func() error {
 			state, err := s.stored(ctx, files[i].ID)
 			if clowder.StatusOf(err) == http.StatusNotFound {
-				files[i].InFlight = true
+				files[i].InFlight, files[i].Deleted = true, true
 				return nil
 			}
 			files[i].InFlight, files[i].ThumbnailID = state.Status == arriving, state.Thumbnail
@@ -235,6 +238,15 @@ func (s *Session) open(ctx context.Context, f clowder.File) (*http.Response, err
 	default:
 		return answer, nil
 	}
+}
+
+// MayDownload asks for the bytes of a file and takes none of them: v1 tells in no other way whether the licence of a file forbids its download.
+func (s *Session) MayDownload(ctx context.Context, f clowder.File) error {
+	answer, err := s.open(ctx, f)
+	if err == nil {
+		_ = answer.Body.Close()
+	}
+	return err
 }
 
 // notStored is the error of a download that was answered with 500. v1 answers so for a file that it has not stored, and some files are never stored

@@ -92,6 +92,28 @@ func pathOf(id string, list []folder) string {
 	return out.String()
 }
 
+// parentsOf returns the ids of a folder and of those that it is in, root first: one for each part of pathOf.
+func parentsOf(id string, list []folder) []string {
+	at := slices.IndexFunc(list, func(f folder) bool { return f.id == id })
+	if at < 0 {
+		return nil
+	}
+	oldest := make(map[string]string, len(list))
+	for _, f := range list {
+		if _, known := oldest[f.path]; !known {
+			oldest[f.path] = f.id
+		}
+	}
+	var ids []string
+	whole := list[at].path
+	for i, c := range whole {
+		if parent := oldest[whole[:i]]; c == '/' && parent != "" {
+			ids = append(ids, parent)
+		}
+	}
+	return append(ids, id)
+}
+
 // find returns the oldest folder with a display name directly in parent, or "". Two folders can have the same display name if they were
 // made at the same moment.
 func find(list []folder, parent, name string) string {

@@ -77,25 +77,79 @@ func (s *Session) FileMetadata(ctx context.Context, file string) ([]clowder.Meta
 	return s.metadata(ctx, "file", file)
 }
 
-// FileNotes lists all entries of a file, those of persons first, the newest of each first.
+// FileNotes lists all entries of a file, those of persons first, the newest of each first. Files of v1 have one version. A file with too many
+// has clowder.ErrManyNotes.
 func (s *Session) FileNotes(ctx context.Context, file string) ([]clowder.Note, error) {
-	if err := clowder.CheckIDs("file", file); err != nil {
+	return s.notes(ctx, "file", file)
+}
+
+// DatasetNotes is FileNotes for a dataset.
+func (s *Session) DatasetNotes(ctx context.Context, dataset string) ([]clowder.Note, error) {
+	return s.notes(ctx, "dataset", dataset)
+}
+
+func (s *Session) notes(ctx context.Context, kind, id string) (out []clowder.Note, err error) {
+	if err := clowder.CheckIDs(kind, id); err != nil {
 		return nil, err
 	}
-	var out []clowder.Note
-	var decoder clowder.RowDecoder
-	c := clowder.Call{What: "read the metadata of the file", Right: mayView, Method: http.MethodGet, Path: []string{"files", file, "metadata.jsonld"}}
-	err := s.explained(ctx, c, func() error {
-		return s.wire.Rows(ctx, c, func() { out, decoder = nil, clowder.RowDecoder{} }, func(raw json.RawMessage) error {
+	c := clowder.Call{What: "read the metadata of the " + kind, Right: mayView, Method: http.MethodGet, Path: []string{kind + "s", id, "metadata.jsonld"}}
+	err = s.explained(ctx, c, func() (err error) {
+		out, err = s.wire.Notes(ctx, c, func(raw json.RawMessage) (clowder.Note, bool) {
 			var row entryRow
-			if decoder.Decode(raw, &row) { // entries of other programs may have any form
-				out = append(out, clowder.Note{Content: row.Content, ByPerson: row.Agent.ExtractorID == "", Created: row.metadata().Created})
+			if json.Unmarshal(raw, &row) != nil { // entries of other programs may have any form
+				return clowder.Note{}, false
 			}
-			return nil
+			name, _ := row.Agent.extractor()
+			return clowder.Note{Content: row.Content, ByPerson: row.Agent.ExtractorID == "", Extractor: name, Created: row.metadata().Created}, true
 		})
+		return err
 	})
 	clowder.SortNotes(out)
 	return out, err
+}
+
+// FileTags lists the tags of a file.
+func (s *Session) FileTags(ctx context.Context, file string) ([]string, error) {
+	if err := clowder.CheckIDs("file", file); err != nil {
+		return nil, err
+	}
+	var row struct {
+		Tags []string `json:"tags"`
+	}
+	err := s.do(ctx, get("read the tags of the file", mayView, &row, "files", file, "tags"))
+	return row.Tags, err
+}
+
+// maxSections is how many sections of a file are asked for their tags, each with a call.
+const maxSections = 1000
+
+// SectionTags lists the tags of all sections of a file, in the order of the sections. A file with too many has clowder.ErrManyNotes.
+func (s *Session) SectionTags(ctx context.Context, file string) ([]string, error) {
+	if err := clowder.CheckIDs("file", file); err != nil {
+		return nil, err
+	}
+	var ids []string
+	if err := s.do(ctx, get("list the sections of the file", mayView, &ids, "files", file, "sections")); err != nil {
+		return nil, err
+	}
+	if len(ids) > maxSections {
+		return nil, clowder.ErrManyNotes
+	}
+	var tags []string
+	for _, id := range ids {
+		if err := clowder.CheckIDs("section", id); err != nil {
+			return nil, err
+		}
+		var row struct {
+			Tags []string `json:"tags"`
+		}
+		err := s.do(ctx, get("read the tags of the section", mayView, &row, "sections", id, "tags"))
+		if err != nil && clowder.StatusOf(err) != http.StatusNotFound { // it was deleted meanwhile
+			return nil, err
+		}
+		tags = append(tags, row.Tags...)
+	}
+	return tags, nil
 }
 
 func (s *Session) addMetadata(ctx context.Context, kind, id string, m clowder.Metadata) error {

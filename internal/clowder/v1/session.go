@@ -98,8 +98,11 @@ func (s *Session) explained(ctx context.Context, c clowder.Call, call func() err
 		return err
 	}
 	before := s.wire.KeyInQuery()
-	if _, err := s.me(ctx); err != nil {
-		return err
+	if _, meErr := s.me(ctx); meErr != nil {
+		if said, ok := errors.AsType[*clowder.AnswerError](meErr); ok && said.Status == http.StatusUnauthorized && said.Said == "" {
+			return err // it is the key, and the call says what is refused
+		}
+		return meErr
 	}
 	if !before && s.wire.KeyInQuery() {
 		if err = call(); clowder.StatusOf(err) != http.StatusUnauthorized {

@@ -52,9 +52,9 @@ func TestWhatClowderHasJustStoredMayBeSeenLater(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := regexp.MustCompile(tc.path)
-			for _, times := range []int64{3, 1 << 40} {
+			for times, wait := range map[int64]time.Duration{3: time.Minute, 1 << 40: 300 * time.Millisecond} {
 				var left atomic.Int64
-				b := setup(t, clowdertest.Options{}, clowder.Config{Attempts: 1, InFlightWait: 300 * time.Millisecond}, func(w http.ResponseWriter, r *http.Request) bool {
+				b := setup(t, clowdertest.Options{}, clowder.Config{Attempts: 1, InFlightWait: wait}, func(w http.ResponseWriter, r *http.Request) bool {
 					if r.Method != tc.method || !path.MatchString(r.URL.Path) || left.Add(-1) < 0 {
 						return false
 					}

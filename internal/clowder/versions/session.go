@@ -21,6 +21,8 @@ type Session interface {
 	// Role returns what the user may do with a dataset. clowder.NoRole is no error.
 	Role(ctx context.Context, dataset string) (clowder.Role, error)
 	Dataset(ctx context.Context, id string) (clowder.Dataset, error)
+	// Selected lists the datasets that something else than a dataset holds. Clowder may list some that the user may not see.
+	Selected(ctx context.Context, one clowder.Selection) ([]clowder.Ref, error)
 	// Submit submits the dataset to an extractor and returns the id of the job.
 	Submit(ctx context.Context, dataset, extractor string, parameters map[string]any) (string, error)
 	Files
@@ -30,6 +32,7 @@ type Session interface {
 // Files reads and changes the files and folders of a dataset. The empty id of a folder is the root of the dataset.
 type Files interface {
 	Files(ctx context.Context, dataset string) ([]clowder.File, error)
+	List(ctx context.Context, dataset string) (clowder.Listing, error)
 	FolderFiles(ctx context.Context, dataset, folder string) ([]clowder.File, error)
 	Stage(ctx context.Context, files []clowder.File, dir disk.Folder, progress func(clowder.Progress)) ([]job.Input, error)
 	FindFolder(ctx context.Context, dataset, parent, name string) (string, error)
@@ -46,5 +49,6 @@ type Metadata interface {
 	AddMetadata(ctx context.Context, dataset string, m clowder.Metadata) (string, error)
 	FileMetadata(ctx context.Context, file string) ([]clowder.Metadata, error)
 	FileNotes(ctx context.Context, file string) ([]clowder.Note, error)
+	DatasetNotes(ctx context.Context, dataset string) ([]clowder.Note, error)
 	AddFileMetadata(ctx context.Context, file string, m clowder.Metadata) (string, error)
 }

@@ -12,6 +12,7 @@ const (
 	Acked         Point = "acked"          // the delivery is acknowledged
 	Joined        Point = "joined"         // a new file has joined an automatic run, its delivery is not acknowledged
 	StartSent     Point = "start-sent"     // the first status is confirmed, the record does not say so, which may last some seconds
+	PartStaged    Point = "part-staged"    // some of several datasets are staged, the files of the others are not listed
 	Downloaded    Point = "downloaded"     // the files are staged, inputs.json is not written and the record says accepted
 	Packed        Point = "packed"         // the packages of a script are installed, their folder does not have its name
 	Specified     Point = "specified"      // spec.json is written, the record says staged
@@ -29,8 +30,8 @@ const (
 	EndSent       Point = "end-sent"       // the terminal status is confirmed, the record does not say so
 )
 
-// Points lists the points of a training; the test of the service kills it at each of them. Joined, the point of an automatic run, and
-// Packed, the point of a script, have tests of their own.
+// Points lists the points of a training; the test of the service kills it at each of them. Joined, the point of an automatic run,
+// Packed, the point of a script, and PartStaged, the point of a job of several datasets, have tests of their own.
 func Points() []Point {
 	return []Point{
 		Accepted, Acked, StartSent, Downloaded, Specified, Submitted, Observed, Copied, Registered, Built,

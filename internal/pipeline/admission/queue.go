@@ -98,6 +98,13 @@ func (q *Queue) Leave(run string) {
 	q.admit("")
 }
 
+// OthersWait reports whether a job of another owner waits that could have the slot of a job of this one.
+func (q *Queue) OthersWait(owner string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.ContainsFunc(q.turns, func(other string) bool { return other != owner && !q.atLimit(other) })
+}
+
 // PositionUpdate returns the position of a waiting job. It reports true if the user should read it: the position has changed since
 // the last update, and that update is at least UpdateInterval old.
 func (q *Queue) PositionUpdate(run string, now time.Time) (Position, bool) {

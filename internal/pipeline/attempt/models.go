@@ -26,7 +26,7 @@ func (s *Submitter) specModels(spec *Spec, rec job.Record) error {
 	if err != nil {
 		return err
 	}
-	champion, err := s.Registry.Champion(of, registry.Slug(model.ExpectedName(rec)))
+	champion, err := s.Registry.Champion(of, registry.Slug(rec.ModelName()))
 	if errors.Is(err, registry.ErrUnreadable) {
 		s.Statuses.Remark(rec, fmt.Sprintf("The new model will not be compared with the current champion: %s", err))
 		return nil

@@ -4,13 +4,12 @@ import (
 	"encoding/json"
 	"path"
 
-	"github.com/ncsa/clowder-ray/internal/clowder/form"
 	"github.com/ncsa/clowder-ray/internal/job"
-	"github.com/ncsa/clowder-ray/internal/platform"
+	"github.com/ncsa/clowder-ray/internal/options"
 )
 
 // specSchema is the version of the contract with the trainer.
-const specSchema = 2
+const specSchema = 3
 
 // Spec is spec.json: what an attempt is to do. trainer/schema/spec.schema.json describes it.
 type Spec struct {
@@ -19,11 +18,13 @@ type Spec struct {
 	Run     string      `json:"run"`
 	Attempt int         `json:"attempt"`
 	Dataset SpecDataset `json:"dataset"`
-	// Parameters are what the user chose in the form, Defaults all that the form has where nobody chose. The trainer brings
-	// them together with the settings that it finds in the files of the dataset.
-	Parameters map[string]any `json:"parameters"`
-	Defaults   map[string]any `json:"defaults"`
-	Inputs     []job.Input    `json:"inputs"`
+	// Settings are the values of all options, Sources where each came from, and Notes what the user reads about them.
+	Settings map[string]any            `json:"settings"`
+	Sources  map[string]options.Source `json:"sources"`
+	Notes    []options.Note            `json:"notes,omitempty"`
+	Inputs   []job.Input               `json:"inputs"`
+	// NotRead are data of the dataset that the run does not get.
+	NotRead []job.NotRead `json:"not_read,omitempty"`
 	// Model is the one to predict with; Champion the one to compare a new one with on the same test rows.
 	Model    *SpecModel `json:"model,omitempty"`
 	Champion *SpecModel `json:"champion,omitempty"`
@@ -45,15 +46,13 @@ type SpecModel struct {
 	Version int    `json:"version,omitempty"`
 }
 
-func newSpec(rec job.Record, e platform.Extractor, inputs []job.Input) Spec {
-	parameters, defaults := e.Info.Changed(rec.Settings.Values), e.Info.Defaults()
-	for _, m := range []map[string]any{parameters, defaults} {
-		delete(m, form.Profile) // the machines are there when the trainer begins
-	}
+// newSpec says what an attempt of a job with resolved options is to do.
+func newSpec(rec job.Record, inputs []job.Input) Spec {
+	settings, sources := options.Of(string(rec.Kind)).Complete(*rec.Resolved)
 	return Spec{
 		Schema: specSchema, Kind: rec.Kind, Run: rec.Run, Attempt: rec.Attempt,
-		Dataset:    SpecDataset{ID: rec.Request.DatasetID, Name: rec.Request.Name},
-		Parameters: parameters, Defaults: defaults, Inputs: inputs, Script: rec.Script,
+		Dataset:  SpecDataset{ID: rec.Request.DatasetID, Name: rec.Request.Name},
+		Settings: settings, Sources: sources, Notes: rec.Resolved.Notes, Inputs: inputs, NotRead: rec.NotRead, Script: rec.Script,
 	}
 }
 

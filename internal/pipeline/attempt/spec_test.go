@@ -13,6 +13,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
+	"github.com/ncsa/clowder-ray/internal/options"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/platform/platformtest"
 	"github.com/ncsa/clowder-ray/trainer"
@@ -56,21 +57,30 @@ func TestTheSpecKeepsTheContract(t *testing.T) {
 		"the groups of the long form": {
 			platformtest.Extractors(t)[1],
 			map[string]any{"training": map[string]any{"weight_decay": 0.5, "optimizer": "adamw"}},
-			`{"training.weight_decay": 0.5}`,
+			`{"weight_decay": 0.5}`,
 		},
 		"a prediction": {platformtest.Extractors(t)[2], map[string]any{"model": "films/2", "top_k": 1}, `{"model": "films/2", "top_k": 1}`},
 	} {
 		rec := jobtest.Record("ft-one", "h")
 		settings, _, err := tc.extractor.Info.Parameters(tc.parameters)
 		require.NoError(t, err, name)
-		rec.Settings = job.NewSettings(settings)
-		spec := newSpec(rec, tc.extractor, []job.Input{{Name: "train.csv", Path: "train.csv", Size: 3, SHA256: strings.Repeat("a", 64)}})
+		rec.Kind, rec.Settings = tc.extractor.Kind, job.NewSettings(settings)
+		resolved, err := tc.extractor.Resolve(settings, nil, nil)
+		require.NoError(t, err, name)
+		rec.Resolve(resolved)
+		spec := newSpec(rec, []job.Input{{Name: "train.csv", Path: "train.csv", Size: 3, SHA256: strings.Repeat("a", 64)}})
 		spec.Model = &SpecModel{Path: "../../registry/local/films/2/model"}
 		spec.Champion = &SpecModel{Path: spec.Model.Path, Run: "ft-two", Name: "films", Version: 2}
-		parameters, err := json.Marshal(spec.Parameters)
+		set := map[string]any{}
+		for option, source := range spec.Sources {
+			if source == options.OfForm {
+				set[option] = spec.Settings[option]
+			}
+		}
+		values, err := json.Marshal(set)
 		require.NoError(t, err)
-		require.JSONEq(t, tc.want, string(parameters), name)
-		require.Equal(t, tc.extractor.Info.Defaults(), spec.Defaults)
+		require.JSONEq(t, tc.want, string(values), name)
+		require.Len(t, spec.Settings, len(options.Of(string(rec.Kind)).All()), "every option has a value")
 		doc, err := json.Marshal(spec)
 		require.NoError(t, err)
 		require.NoError(t, validate(t, doc), name)
@@ -94,7 +104,7 @@ func TestTheGoldenSpecsAreOurs(t *testing.T) {
 
 func TestAnAttemptReadsTheModelsThatItsSpecNames(t *testing.T) {
 	t.Parallel()
-	own := jobtest.Record("ft-one", "h").Request.DatasetID
+	dataset := jobtest.Record("ft-one", "h").Request.DatasetID
 	for name, tc := range map[string]struct {
 		spec    Spec
 		overlay string
@@ -103,7 +113,7 @@ func TestAnAttemptReadsTheModelsThatItsSpecNames(t *testing.T) {
 		"a training without a champion": {Spec{}, "", []string{"models"}},
 		"a script with packages":        {Spec{}, "overlays/1f", []string{"models", "overlays/1f"}},
 		"a training that is compared": {
-			Spec{Champion: &SpecModel{Path: "../../registry/" + own + "/films/1/model"}}, "", []string{"models", "registry/" + own + "/films/1/model"},
+			Spec{Champion: &SpecModel{Path: "../../registry/" + dataset + "/films/1/model"}}, "", []string{"models", "registry/" + dataset + "/films/1/model"},
 		},
 		"a prediction": {
 			Spec{Model: &SpecModel{Path: "../../registry/local/birds/7/model"}}, "", []string{"models", "registry/local/birds/7/model"},

@@ -50,8 +50,15 @@ func (s *Submitter) Submit(ctx context.Context, rec job.Record) (stage.Change, e
 	if err != nil {
 		return nil, err
 	}
-	e := s.Extractors.Of(rec.Request)
-	spec := newSpec(rec, e, inputs)
+	if rec.Resolved == nil { // an older version staged the job
+		read := func(in job.Input) (string, error) { return s.Volume.ReadInput(rec.Run, in) }
+		resolved, err := s.Extractors.Of(rec.Request).Resolve(rec.Settings.Values, inputs, read)
+		if err != nil {
+			return nil, stage.BadInput(err)
+		}
+		rec.Resolve(resolved)
+	}
+	spec := newSpec(rec, inputs)
 	if err := s.specModels(&spec, rec); err != nil {
 		return nil, err
 	}
@@ -72,9 +79,12 @@ func (s *Submitter) Submit(ctx context.Context, rec job.Record) (stage.Change, e
 		return nil, err
 	}
 	crash.At(crash.Submitted)
-	s.Statuses.SayPassing(rec, rec.Kind.Noun()+" submitted to Ray")
+	if handle.OnRay() {
+		s.Statuses.SayPassing(rec, rec.Kind.Noun()+" submitted to Ray")
+	}
 	return func(r *job.Record) error {
 		r.Handle, r.Stale, r.Began = &handle, nil, time.Now().UTC()
+		r.Resolve(*rec.Resolved)
 		r.Advance(job.Submitted)
 		return nil
 	}, nil
@@ -92,7 +102,7 @@ func (s *Submitter) attempt(rec job.Record) rayjob.Attempt {
 	return a
 }
 
-// resources are what the form asks of a cluster that is made for the job.
+// resources are what the settings ask of a cluster that is made for the job.
 func resources(settings job.Settings) rayjob.Resources {
 	r := rayjob.Resources{Workers: settings.Workers, GPU: settings.GPU, Profile: settings.Profile}
 	if settings.MaxDuration > 0 {

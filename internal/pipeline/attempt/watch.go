@@ -197,8 +197,8 @@ func because(reason string) string {
 	return " (" + reason + ")"
 }
 
-// timeLimit is how long the user lets the job work: what the form says, unless the trainer found another limit in the other
-// settings of the dataset and said so.
+// timeLimit is how long the user lets the job work. A trainer of an older version, whose attempt still runs, has read more than its service, and
+// says so.
 func timeLimit(rec job.Record, progress results.Progress) time.Duration {
 	for _, d := range progress.Decisions {
 		if n, err := strconv.Atoi(d.Choice); err == nil && d.What == "max_minutes" {

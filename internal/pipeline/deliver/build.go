@@ -32,7 +32,7 @@ func (d *Deliverer) meta(rec job.Record, version *registry.Version) (manifest.Me
 	return manifest.Meta{
 		Run: rec.Run, JobID: rec.Request.JobID, DatasetID: rec.Request.DatasetID, DatasetName: rec.Request.Name,
 		Extractor: d.Extractors.Of(rec.Request).Info.Name, Version: d.Version, RunName: rec.Settings.RunName, Started: rec.Created, Settings: rec.Settings.Values,
-		Inputs: inputs, Model: modelVersion(rec, version),
+		Inputs: inputs, NotRead: rec.NotRead, Model: modelVersion(rec, version),
 	}, err
 }
 

@@ -73,6 +73,8 @@ func newVersion(rec job.Record, r *results.Result) registry.Version {
 		Task: r.Task, Kind: r.Model.Kind, Base: r.Model.Base, Labels: r.Model.Labels, Metric: r.Metric,
 		SplitSHA256: r.Data.SplitSHA256, Created: rec.Created, WeightsSHA256: r.Model.WeightsSHA256,
 	}
+	m := r.Named(r.Metric)
+	v.MetricTitle, v.MetricDirection, v.MetricUnit = m.Title, string(m.Direction), m.Unit
 	if s, ok := r.Metrics.Test[r.Metric]; ok {
 		v.Test = &registry.Score{Value: s.Value, Low: s.Low, High: s.High, N: s.N}
 	}
@@ -113,12 +115,12 @@ func judge(r *results.Result, accepted time.Time, champion *registry.Version) (w
 	if !tested || !known {
 		return false, stays + "there are no test rows for a comparison"
 	}
-	wins = results.IsBetter(r.Metric, mine.Value, theirs.Value)
+	wins = r.Named(r.Metric).IsBetter(mine.Value, theirs.Value)
 	verb := "remains the champion with"
 	if wins {
 		verb = "was the champion with"
 	}
-	return wins, fmt.Sprintf("%s %s %s %.3f against %.3f on the same test rows", champion.Ref(), verb, results.MetricName(r.Metric), theirs.Value, mine.Value)
+	return wins, fmt.Sprintf("%s %s %s %.3f against %.3f on the same test rows", champion.Ref(), verb, r.Named(r.Metric).Words(), theirs.Value, mine.Value)
 }
 
 // modelVersion is what the deliverables say of the version that a training made; v is the model of the record, nil for none.

@@ -36,16 +36,18 @@ func (d *Deliverer) result(rec job.Record) (result *results.Result, failure stri
 }
 
 // keepStaged drops the ids of files that were not staged for this job: an answer is added to the file with its id, and the user may
-// edit more files than those of the dataset.
+// edit more files than those of the dataset. The others get the version of the file that was read.
 func keepStaged(made *results.Prediction, inputs []job.Input) {
-	staged := make(map[string]bool, len(inputs))
+	versions := make(map[string]int, len(inputs))
 	for _, in := range inputs {
-		staged[in.ID] = true
+		versions[in.ID] = in.Version
 	}
 	for i, a := range made.PerFile {
-		if !staged[a.ID] {
+		version, staged := versions[a.ID]
+		if !staged {
 			made.PerFile[i].ID = ""
 		}
+		made.PerFile[i].Version = version
 	}
 }
 

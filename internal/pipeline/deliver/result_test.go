@@ -12,6 +12,6 @@ import (
 func TestOnlyStagedFilesGetAnswers(t *testing.T) {
 	t.Parallel()
 	made := &results.Prediction{PerFile: []results.FileAnswer{{File: "a.png", ID: "staged"}, {File: "b.png", ID: "of another dataset"}, {File: "c.png"}}}
-	keepStaged(made, []job.Input{{ID: "staged"}})
-	require.Equal(t, []results.FileAnswer{{File: "a.png", ID: "staged"}, {File: "b.png"}, {File: "c.png"}}, made.PerFile)
+	keepStaged(made, []job.Input{{ID: "staged", Version: 2}})
+	require.Equal(t, []results.FileAnswer{{File: "a.png", ID: "staged", Version: 2}, {File: "b.png"}, {File: "c.png"}}, made.PerFile)
 }

@@ -22,7 +22,7 @@ func (in *Intake) announce(ctx context.Context, d *queue.Delivery, req job.Reque
 	if req.DatasetID == "" {
 		return in.skip(d, req, errors.New("the file is in no dataset, so nothing asks for its prediction"))
 	}
-	req.Parameters, req.Name = nil, ""
+	req.Parameters, req.NoParameters, req.Name = nil, false, "" // nobody chooses settings for it
 	rec, entry, err := in.announcements.Add(ctx, req, key, d.Redelivered)
 	if kind, _ := job.Classify(err); err != nil && kind == job.KindPermanent {
 		return in.reject(ctx, d, req, err, true)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -32,6 +34,8 @@ type Recovery struct {
 	log   *zap.Logger
 	// notified is when users got a status about jobs that were not submitted again.
 	notified map[string]time.Time
+	// wrong is what was wrong with the extractors at the last look, by the host of the Clowder.
+	wrong map[string]string
 }
 
 // notifyAgain is how long Clowder gets to show a status about a job that was not submitted again.
@@ -46,12 +50,14 @@ type SubmittedJobs interface {
 	Recent(ctx context.Context, rec job.Record, e platform.Extractor) ([]platform.Submitted, error)
 	// Submission writes the message of a lost job about a dataset again, with the key of rec, which belongs to the same user.
 	Submission(ctx context.Context, rec job.Record, lost platform.Submitted) ([]byte, error)
+	// Registered says what is wrong with the way in which the Clowder of rec lists the extractors, with the key of the user of rec.
+	Registered(ctx context.Context, rec job.Record) ([]string, error)
 }
 
 // Recovery returns the recovery of lost jobs, which scans at the given interval; publisher publishes the messages again.
 func (i *Intakes) Recovery(jobs SubmittedJobs, publisher Publisher, waiting func(context.Context, string) (int, error), every time.Duration) *Recovery {
 	return &Recovery{
-		shared: i.shared, jobs: jobs, publisher: publisher, waiting: waiting, every: every, log: i.cfg.Log.Named("recovery"), notified: map[string]time.Time{},
+		shared: i.shared, jobs: jobs, publisher: publisher, waiting: waiting, every: every, log: i.cfg.Log.Named("recovery"), notified: map[string]time.Time{}, wrong: map[string]string{},
 	}
 }
 
@@ -83,6 +89,7 @@ func (r *Recovery) look(ctx context.Context) error {
 		return err
 	}
 	var faults []error
+	faults = append(faults, r.lookAtExtractors(ctx, users))
 	for _, e := range r.cfg.Extractors {
 		n, err := r.waiting(ctx, e.Queue)
 		if err != nil {
@@ -92,13 +99,16 @@ func (r *Recovery) look(ctx context.Context) error {
 			continue // what is missing may be among them
 		}
 		for _, user := range users {
+			if !r.cfg.Clowder.Abilities(user.Request).ShowsJobs {
+				continue
+			}
 			faults = append(faults, r.scan(ctx, e, user))
 		}
 	}
 	return errors.Join(faults...)
 }
 
-// users returns one record of each user whose key is known, and whose Clowder shows jobs.
+// users returns one record of each user of each Clowder whose key is known.
 func (r *Recovery) users(ctx context.Context) ([]job.Record, error) {
 	recs, err := r.cfg.Store.List(ctx, job.Query{WithKey: true})
 	if err != nil {
@@ -112,7 +122,7 @@ func (r *Recovery) users(ctx context.Context) ([]job.Record, error) {
 	var out []job.Record
 	for _, rec := range recs {
 		u := user{rec.Request.Host, rec.SecretKey}
-		if !known[u] && r.cfg.Clowder.Abilities(rec.Request).ShowsJobs {
+		if !known[u] {
 			known[u] = true
 			out = append(out, rec)
 		}
@@ -194,4 +204,31 @@ func (r *Recovery) notify(l lost, kind message.StatusKind, text string) {
 		ReplyTo: l.user.Request.ReplyTo,
 	}
 	r.cfg.Statuses.Enqueue(status.LostRun+l.run, req, message.Status{Kind: kind, Text: text, At: time.Now()})
+}
+
+// lookAtExtractors logs what has become of the extractors in each Clowder whose user's key is known: deleted, not enabled, offline, or replaced
+// by those of another service. It says the same once.
+func (r *Recovery) lookAtExtractors(ctx context.Context, users []job.Record) error {
+	faults := map[string]error{}
+	for _, user := range users {
+		host := user.Request.Host
+		if fault, looked := faults[host]; looked && fault == nil {
+			continue
+		}
+		var found []string
+		found, faults[host] = r.jobs.Registered(ctx, user)
+		if faults[host] != nil {
+			continue // the key of another user may do
+		}
+		wrong := strings.Join(found, "; ")
+		switch wrong {
+		case r.wrong[host]:
+		case "":
+			r.log.Info("Clowder lists the extractors as they are again", zap.String("clowder", host))
+		default:
+			r.log.Warn("users cannot submit as they should", zap.String("clowder", host), zap.Strings("extractors", found))
+		}
+		r.wrong[host] = wrong
+	}
+	return errors.Join(slices.Collect(maps.Values(faults))...)
 }

@@ -10,9 +10,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/clowder/form"
 	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -102,10 +106,8 @@ func TestNobodyIsAskedForTheJobsOfAClowderThatShowsNone(t *testing.T) {
 	rec := job.New("ft-one", job.Train, job.Request{Key: "k", JobID: "k", APIVersion: 1, Host: "http://backend:8000", BodyHash: "h"}, job.Secret(l.server.Key(alice)))
 	_, _, err := l.cfg.Store.Accept(t.Context(), rec)
 	require.NoError(t, err)
-	users, err := l.users(t.Context())
-	require.NoError(t, err)
-	require.Empty(t, users)
 	require.NoError(t, l.look(t.Context()))
+	require.Zero(t, l.server.Requests("GET", "/jobs"))
 	require.Empty(t, l.sent)
 }
 
@@ -172,4 +174,34 @@ func TestRecoveryGoesOnAfterAnError(t *testing.T) {
 	<-looks
 	cancel()
 	require.NoError(t, <-done)
+}
+
+func TestWhatBecomesOfTheExtractorsIsLoggedOnce(t *testing.T) {
+	t.Parallel()
+	l := newLostAndFound(t)
+	core, logged := observer.New(zap.InfoLevel)
+	l.log = zap.New(core)
+	l.knows(t, alice)
+	beat := func() {
+		for _, e := range l.cfg.Extractors {
+			require.NoError(t, l.server.Heartbeat(e.Info.Heartbeat(e.Queue, form.Owner{}, "test")))
+		}
+		l.server.EnableListeners()
+	}
+	look := func(levels ...zapcore.Level) {
+		t.Helper()
+		require.NoError(t, l.look(t.Context()))
+		var got []zapcore.Level
+		for _, entry := range logged.TakeAll() {
+			got = append(got, entry.Level)
+		}
+		require.Equal(t, levels, got)
+	}
+	beat()
+	look()
+	l.server.DeleteListener("ncsa.ray.finetune")
+	look(zap.WarnLevel)
+	look()
+	beat()
+	look(zap.InfoLevel)
 }

@@ -16,13 +16,14 @@ func Model(v registry.Version, champion bool) string {
 		line += ", the champion"
 	}
 	line += ": "
+	metric := results.Stored(v.Metric, v.MetricTitle, v.MetricDirection, v.MetricUnit).Words()
 	switch s := v.Test; {
 	case s == nil:
 		line += "without test rows"
 	case s.Low != nil && s.High != nil:
-		line += fmt.Sprintf("%s %.3f (%.3f to %.3f) on %s", results.MetricName(v.Metric), s.Value, *s.Low, *s.High, text.Count(s.N, "test row"))
+		line += fmt.Sprintf("%s %.3f (%.3f to %.3f) on %s", metric, s.Value, *s.Low, *s.High, text.Count(s.N, "test row"))
 	default:
-		line += fmt.Sprintf("%s %.3f on %s", results.MetricName(v.Metric), s.Value, text.Count(s.N, "test row"))
+		line += fmt.Sprintf("%s %.3f on %s", metric, s.Value, text.Count(s.N, "test row"))
 	}
 	return fmt.Sprintf("%s, %s from %s, made %s by run %s", line, v.Task, v.Base, v.Created.UTC().Format(minute), v.Run)
 }

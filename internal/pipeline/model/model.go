@@ -5,10 +5,11 @@
 package model
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 
+	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results"
@@ -58,10 +59,6 @@ func Encode(v *registry.Version) (json.RawMessage, error) {
 	return doc, nil
 }
 
-// ExpectedName is the name under which the model of a training will be registered, as far as the form says. A settings file may say
-// otherwise; then there is no champion to compare with.
-func ExpectedName(rec job.Record) string { return cmp.Or(rec.Settings.RegisterAs, rec.Request.Name) }
-
 // Stored is the model of a version as it can be packed for users.
 func Stored(models *registry.Registry, v registry.Version) (delivery.StoredModel, error) {
 	facts, err := json.Marshal(v)
@@ -69,10 +66,22 @@ func Stored(models *registry.Registry, v registry.Version) (delivery.StoredModel
 		return delivery.StoredModel{}, fmt.Errorf("encode the description of the model %s: %w", v.Ref(), err)
 	}
 	m := delivery.StoredModel{
-		Dir: models.Model(v), Ref: v.Ref(), Run: v.Run, Made: v.Created, Kind: v.Kind, Base: v.Base, Task: v.Task, Facts: facts,
+		Dir: models.Model(v), Ref: v.Ref(), Run: v.Run, Made: v.Created, Snippet: snippet(models.Model(v), v), Facts: facts,
 	}
 	for _, f := range v.Files {
-		m.Files = append(m.Files, results.Output(f))
+		m.Files = append(m.Files, results.Output{Path: f.Path, Size: f.Size, SHA256: f.SHA256})
 	}
 	return m, nil
+}
+
+// snippet names the lines of Python that load a version. A version whose description cannot be read is packed nevertheless.
+func snippet(folder disk.Folder, v registry.Version) string {
+	has := func(file string) bool {
+		return slices.ContainsFunc(v.Files, func(f registry.File) bool { return f.Path == file })
+	}
+	d, err := results.ReadDescription(folder)
+	if err != nil {
+		d = results.ModelDescription{Kind: v.Kind, Base: v.Base, Task: v.Task}
+	}
+	return d.SnippetOf(has)
 }

@@ -96,7 +96,7 @@ func (l *log) fold(e results.Event) string {
 // isNote reports whether a user should read about a decision while waiting; the report has all of them.
 func isNote(what string) bool {
 	switch what {
-	case "kind", "task", "text_column", "label_column", "model", "script":
+	case "kind", "task", "text_column", "label_column", "ignored_files", "model", "script":
 		return true
 	default:
 		return false

@@ -42,8 +42,13 @@ const (
 // giveUpAfter is how long a job whose training runs or has finished waits for a Ray or a Clowder that is down.
 const giveUpAfter = 3 * 24 * time.Hour
 
-// The tries of the stages that wait for a Ray or a Clowder that is down: while an attempt is watched, and while results are delivered.
+// submitFor is how long a job that is ready waits for a Ray that is down, such as one whose head was just created.
+const submitFor = time.Hour
+
+// The tries of the stages that wait for a Ray or a Clowder that is down: before an attempt is submitted, while it is watched, and while results
+// are delivered.
 const (
+	SubmitTries   = int(submitFor / WatchPause)
 	WatchTries    = int(giveUpAfter / WatchPause)
 	DeliveryTries = int(giveUpAfter / MaxPause)
 )
@@ -73,5 +78,5 @@ func BlamesInput(err error) bool {
 // the volume, tells it again after a kill. The result of a training does not wait, because its model is registered next, which a cancellation
 // must not overtake.
 func SuccessMayWait(rec job.Record) bool {
-	return rec.Kind != job.Train || rec.Settings.Values["dry_run"] == true
+	return rec.Kind != job.Train || rec.Settings.DryRun
 }

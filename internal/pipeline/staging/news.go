@@ -14,9 +14,6 @@ import (
 // chooseNews decides what an automatic run reads and with which model, and puts both into rec and settings. If it has nothing to do, it
 // returns the end of the job.
 func (s *Stager) chooseNews(ctx context.Context, rec *job.Record, e platform.Extractor, settings *job.Settings) (end stage.Change, err error) {
-	skip := func(reason string) stage.Change {
-		return func(r *job.Record) error { r.End(job.Skipped, reason); return nil }
-	}
 	if !e.Automatic {
 		return skip("Automatic runs were switched off: to predict the files, submit the dataset to " + s.Extractors.Predictor()), nil
 	}

@@ -8,6 +8,7 @@ package staging
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -20,13 +21,20 @@ import (
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/script"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // Platform is where datasets lie.
 type Platform interface {
 	model.Clowders
 	// Stage lays the files of the job's dataset into dir and returns them; say takes sentences for the user.
-	Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, error)
+	Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, []job.NotRead, error)
+	// StageMany adds the files of the other datasets that the settings name; see [platform.Platform].
+	StageMany(ctx context.Context, rec job.Record, own []job.Input, room platform.Room, say func(string)) ([]job.Input, []job.NotRead, error)
+	// Sender tells who sent the message of a job about a single file.
+	Sender(ctx context.Context, rec job.Record) (job.Sender, error)
+	// Label gives the staged files the labels that their metadata holds, where the settings of a training ask for that.
+	Label(ctx context.Context, rec job.Record, inputs []job.Input, say func(string)) error
 	// News returns which of the announced files an automatic run is to read, or why there are none.
 	News(ctx context.Context, rec job.Record, dir disk.Folder) (files []job.Announced, reason string, err error)
 	// User is the e-mail address of the user of the job.
@@ -38,6 +46,8 @@ type Platform interface {
 // Records is the store, as far as staging writes before the job is staged.
 type Records interface {
 	Amend(ctx context.Context, rec job.Record, fn func(*job.Record) error) (job.Record, error)
+	Change(ctx context.Context, run string, fn func(*job.Record) error) (job.Record, error)
+	Each(ctx context.Context, q job.Query, fn func(job.Record) error) error
 }
 
 // Statuses tells users what is done and found.
@@ -57,6 +67,10 @@ type Stager struct {
 	Pages      *page.Pages
 	Statuses   Statuses
 	Scripts    *script.Preparer
+	Turns      *Turns
+	// OthersWait reports whether a job of another owner waits for a place to download.
+	OthersWait func(owner string) bool
+	Repeats    *Repeats
 	// Isolates reports whether the script of a job with these settings runs in pods of its own.
 	Isolates func(settings job.Settings) (bool, error)
 	// NoteUsers: the record of a job names its user.
@@ -65,6 +79,17 @@ type Stager struct {
 
 // StageInputs checks what the user filled in and brings the dataset onto the shared volume.
 func (s *Stager) StageInputs(ctx context.Context, rec job.Record) (stage.Change, error) {
+	said := s.Statuses
+	if s.Turns.begin(rec.Run) {
+		again := *s
+		again.Statuses = silent{}
+		s = &again
+	}
+	return s.stageInputs(ctx, rec, said)
+}
+
+// stageInputs is one turn. said takes what is new in each turn, and the statuses of s all else.
+func (s *Stager) stageInputs(ctx context.Context, rec job.Record, said Statuses) (stage.Change, error) {
 	if rec.Request.Kind == job.File && rec.Request.DatasetID == "" {
 		return nil, stage.BadInput(job.Permanent(errors.New("this file is in no dataset, so its results would have no place: add it to a dataset, then submit it again")))
 	}
@@ -72,7 +97,14 @@ func (s *Stager) StageInputs(ctx context.Context, rec job.Record) (stage.Change,
 	if err != nil {
 		return nil, err
 	}
+	rec, end, err := s.Repeats.note(ctx, rec)
+	if end != nil || err != nil {
+		return end, err
+	}
 	e := s.Extractors.Of(rec.Request)
+	if rec.Request.NoParameters {
+		s.Statuses.Remark(rec, "No settings came with this job, so those of the dataset's settings file and the defaults count. If you filled in a form, submit again")
+	}
 	settings, err := e.Settings(rec.Request.Parameters, func(warning string) { s.Statuses.Remark(rec, warning) })
 	if err != nil {
 		return nil, stage.BadInput(err)
@@ -95,21 +127,34 @@ func (s *Stager) StageInputs(ctx context.Context, rec job.Record) (stage.Change,
 	if err := s.Volume.ResetRun(rec.Run); err != nil {
 		return nil, err
 	}
-	rec.Settings = settings
-	inputs, err := s.Platform.Stage(ctx, rec, s.Volume.Inputs(rec.Run), func(text string) { s.Statuses.SayPassing(rec, text) })
+	rec.Settings, rec.Resolved = settings, nil
+	inputs, left, err := s.stageFiles(ctx, rec)
 	if err != nil {
 		return nil, stage.BadInput(err)
 	}
-	fetched, err := s.Objects.Stage(ctx, rec, inputs, func(text string) { s.Statuses.SayPassing(rec, text) })
-	if err != nil {
+	if settings, err = e.NameSingle(settings, inputs); err != nil {
 		return nil, stage.BadInput(err)
-	}
-	if inputs = append(inputs, fetched...); len(inputs) == 0 {
-		return nil, stage.BadInput(job.Permanent(errors.New(emptyDataset(rec.Kind))))
 	}
 	script, err := s.prepareScript(ctx, rec, &settings, allowed, inputs)
 	if err != nil {
 		return nil, stage.BadInput(err)
+	}
+	rec.Settings = settings
+	if err := s.resolve(&rec, e, inputs); err != nil {
+		return nil, stage.BadInput(err)
+	}
+	if inputs, left, err = s.addDatasets(ctx, rec, inputs, left, said); err != nil {
+		return nil, stage.BadInput(err)
+	}
+	rec.Model, rec.Script, rec.NotRead = chosen, script, left
+	staged, err := s.finish(ctx, rec, inputs)
+	return unlessJoined(joined, staged), err
+}
+
+// finish writes the list of the inputs of rec, which has all that was decided about it, unless another job has done its work.
+func (s *Stager) finish(ctx context.Context, rec job.Record, inputs []job.Input) (stage.Change, error) {
+	if end, err := s.Repeats.refuse(ctx, rec, inputs); end != nil || err != nil {
+		return end, err
 	}
 	s.Pages.Show(ctx, rec)
 	crash.At(crash.Downloaded)
@@ -117,16 +162,65 @@ func (s *Stager) StageInputs(ctx context.Context, rec job.Record) (stage.Change,
 	if err != nil {
 		return nil, err
 	}
-	return unlessJoined(joined, func(r *job.Record) error {
-		r.Settings, r.Model, r.InputsSHA256, r.Script = settings, chosen, sum, script
-		if rec.Kind == job.Train {
-			named, _ := settings.Values["config_file"].(string)
-			r.SettingsFile = job.SettingsFileOf(inputs, named)
-		}
+	return func(r *job.Record) error {
+		r.Settings, r.Model, r.InputsSHA256, r.Script, r.NotRead = rec.Settings, rec.Model, sum, rec.Script, rec.NotRead
+		r.Resolved, r.SettingsFile = rec.Resolved, rec.SettingsFile
 		r.Request.Announced = rec.Request.Announced
 		r.Advance(job.Staged)
 		return nil
-	}), nil
+	}, nil
+}
+
+// stageFiles brings the files of the dataset and those from object stores onto the volume. The second list has files that are left out.
+func (s *Stager) stageFiles(ctx context.Context, rec job.Record) ([]job.Input, []job.NotRead, error) {
+	say := func(text string) { s.Statuses.SayPassing(rec, text) }
+	inputs, left, err := s.Platform.Stage(ctx, rec, s.Volume.Inputs(rec.Run), say)
+	if err != nil {
+		return nil, nil, err
+	}
+	fetched, err := s.Objects.Stage(ctx, rec, inputs, say)
+	if err != nil {
+		return nil, nil, err
+	}
+	if inputs = append(inputs, fetched...); len(inputs) == 0 && rec.Kind != job.Train {
+		return nil, nil, job.Permanent(errors.New(emptyDataset(rec.Kind, left)))
+	}
+	return inputs, left, nil
+}
+
+// tellLeft says which files of the dataset the job does without.
+func tellLeft(said Statuses, rec job.Record, left []job.NotRead) {
+	if len(left) > 0 {
+		said.Remark(rec, fmt.Sprintf("Left out %s of the dataset: %s. Submit again if the job needs more", text.Count(len(left), "file"), listLeft(left)))
+	}
+}
+
+func listLeft(left []job.NotRead) string {
+	named := make([]string, len(left))
+	for i, l := range left {
+		named[i] = fmt.Sprintf("%s (%s)", text.Shorten(l.Name, 80), l.Reason)
+	}
+	return text.ListSome(named, 3, 200)
+}
+
+// resolve decides what counts of all sources of the options.
+func (s *Stager) resolve(rec *job.Record, e platform.Extractor, inputs []job.Input) error {
+	resolved, err := e.Resolve(rec.Settings.Values, inputs, func(in job.Input) (string, error) { return s.Volume.ReadInput(rec.Run, in) })
+	if err != nil {
+		return err
+	}
+	if rec.Kind != job.Script {
+		if err := platform.Choose(resolved.Values, inputs); err != nil {
+			return err
+		}
+	}
+	rec.Resolve(resolved)
+	if rec.Kind != job.Train {
+		return nil
+	}
+	chosen, _ := rec.Settings.Values["config_file"].(string)
+	rec.SettingsFile = job.SettingsFileOf(inputs, chosen)
+	return nil
 }
 
 // noteUser writes down whose job it is, where people look for their own runs.
@@ -141,7 +235,10 @@ func (s *Stager) noteUser(ctx context.Context, rec job.Record) (job.Record, erro
 	return s.Records.Amend(ctx, rec, func(r *job.Record) error { r.User = user; return nil })
 }
 
-func emptyDataset(kind job.Work) string {
+func emptyDataset(kind job.Work, left []job.NotRead) string {
+	if len(left) > 0 {
+		return "no file of the dataset can be read: " + listLeft(left) + ". Submit again when its files are there"
+	}
 	if kind == job.Script {
 		return "the dataset is empty: add the script and its data, then submit again"
 	}

@@ -17,6 +17,12 @@ type Publisher interface {
 	Publish(ctx context.Context, req job.Request, s message.Status) error
 }
 
+// Ordered is a Publisher whose reader shows statuses in the order in which they were sent, however soon one follows another.
+type Ordered interface {
+	Publisher
+	KeepsOrder()
+}
+
 // Hooks connect a Reporter to the records of the jobs. The reporter is not locked while it calls them.
 type Hooks struct {
 	// OnSent is called after a status was sent.
@@ -86,7 +92,8 @@ func (r *Reporter) outbox(run string, req job.Request) *outbox {
 	o := r.outboxes[run]
 	if o == nil {
 		req.Parameters, req.Notifies = nil, nil // no status needs them, and thousands of jobs may wait here
-		o = &outbox{req: req}
+		_, ordered := r.publisher.(Ordered)
+		o = &outbox{req: req, throttle: message.Throttle{KeepsOrder: ordered}}
 		r.outboxes[run] = o
 	}
 	return o

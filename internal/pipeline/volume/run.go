@@ -11,6 +11,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/options"
 	"github.com/ncsa/clowder-ray/internal/results"
 )
 
@@ -97,6 +98,17 @@ func (v Volume) ReadInputs(rec job.Record) ([]job.Input, error) {
 	return inputs, nil
 }
 
+// ReadInput reads a staged settings file. The error of one that is too large wraps disk.ErrTooLarge.
+func (v Volume) ReadInput(run string, in job.Input) (string, error) {
+	root, err := v.Inputs(run).Open()
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = root.Close() }()
+	doc, err := disk.ReadFile(root, in.Path, options.MaxBytes)
+	return string(doc), err
+}
+
 // ReadPartial reads what a script had saved before it failed. It returns nil for a job that is no script, and where there is nothing.
 func (v Volume) ReadPartial(rec job.Record, failed *results.Failure) (*results.Result, error) {
 	if !failed.User || rec.Kind != job.Script {
@@ -114,8 +126,8 @@ func (v Volume) WriteJSON(run, name string, value any) error {
 	return v.write(run, name, doc)
 }
 
-// write writes a file of a run folder and syncs it, its name and what is open in beside, together with what other jobs write at this moment.
-func (v Volume) write(run, name string, doc []byte, beside ...*os.File) (err error) {
+// write writes a file of a run folder and syncs it, its name and the open files, together with what other jobs write at this moment.
+func (v Volume) write(run, name string, doc []byte, open ...*os.File) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("write %s: %w", name, err)
@@ -136,7 +148,7 @@ func (v Volume) write(run, name string, doc []byte, beside ...*os.File) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, names.Close()) }()
-	return v.Barrier.Sync(append(beside, f, names)...)
+	return v.Barrier.Sync(append(open, f, names)...)
 }
 
 // read reads a file of a run folder of at most limit bytes.

@@ -79,7 +79,8 @@ func answersStep(s versions.Session, e platform.Extractor, run string, first int
 	}
 }
 
-// answerFile adds one entry; look says that it may be there already. A file that somebody has deleted needs none.
+// answerFile adds one entry to the version of the file that was read; look says that it may be there already, also at another version. A
+// file or version that somebody has deleted needs none.
 func answerFile(ctx context.Context, s versions.Session, e platform.Extractor, run string, a results.FileAnswer, look bool) error {
 	if look {
 		have, err := s.FileMetadata(ctx, a.ID)
@@ -96,8 +97,9 @@ func answerFile(ctx context.Context, s versions.Session, e platform.Extractor, r
 	}
 	_, err := s.AddFileMetadata(ctx, a.ID, clowder.Metadata{
 		Content: content, Contexts: []any{delivery.MetadataContext(e.Name())}, Listener: e.Name(), Version: e.Info.Version,
+		FileVersion: a.Version,
 	})
-	if err != nil && gone(ctx, s, a.ID) {
+	if clowder.StatusOf(err) == http.StatusNotFound || err != nil && gone(ctx, s, a.ID) {
 		return nil
 	}
 	return err

@@ -95,6 +95,48 @@ func TestEveryFileGetsItsPredictionOnceWhateverIsCut(t *testing.T) {
 	}
 }
 
+func TestAProxyThatFailsAfterTheInsertDoublesNothing(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t, 500)
+	for i := range b.made.PerFile {
+		b.made.PerFile[i].Version = 1
+	}
+	b.server.Fail(clowdertest.Fault{Method: http.MethodPost, Path: "/metadata", Status: http.StatusBadGateway, After: true, Times: 250})
+	replace := func(a results.FileAnswer) {
+		s := b.client.Bearer(job.Secret(b.server.Token(alice)))
+		state, err := s.FileState(t.Context(), a.ID)
+		require.NoError(t, err)
+		_, err = s.Update(t.Context(), state, []byte("sharper"))
+		require.NoError(t, err)
+	}
+	tries := 0
+	for err := b.answer(t, 0); err != nil; err = b.answer(t, 0) {
+		require.ErrorContains(t, err, "add the prediction to")
+		if tries++; tries == 1 {
+			replace(b.made.PerFile[0]) // between the insert and the repeat
+			replace(b.made.PerFile[400])
+		}
+		require.Less(t, tries, 10)
+	}
+	require.Positive(t, tries)
+	b.requireOneEach(t)
+	for _, i := range []int{0, 400} {
+		have, err := b.session.FileMetadata(t.Context(), b.made.PerFile[i].ID)
+		require.NoError(t, err)
+		require.Equal(t, 1, have[0].FileVersion, "the version that was read")
+	}
+}
+
+func TestAVersionThatIsGoneGetsNoPrediction(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t, 1)
+	b.made.PerFile[0].Version = 7
+	require.NoError(t, b.answer(t, 0))
+	have, err := b.session.FileMetadata(t.Context(), b.made.PerFile[0].ID)
+	require.NoError(t, err)
+	require.Empty(t, have)
+}
+
 func TestAPredictionThatFailsHalfwayGoesOnWhereItStopped(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 5)
@@ -170,7 +212,7 @@ func requireOnlyTheChosenModel(t *testing.T, d *deliveryTest) {
 		"a prediction by a model.zip": {map[string]any{"model_file": model}, 2},
 	} {
 		d.rec.Settings = job.NewSettings(tc.settings)
-		inputs, err := d.platform.Stage(t.Context(), d.rec, disk.Folder{Volume: t.TempDir()}, func(string) {})
+		inputs, _, err := d.platform.Stage(t.Context(), d.rec, disk.Folder{Volume: t.TempDir()}, func(string) {})
 		require.NoError(t, err)
 		require.Len(t, inputs, tc.want, name)
 	}

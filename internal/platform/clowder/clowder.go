@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,23 +73,45 @@ func (c *Platform) Address(rec job.Record) (string, error) {
 const stageNews = 10 * time.Second
 
 // Stage downloads the files of the dataset.
-func (c *Platform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, error) {
+func (c *Platform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, []job.NotRead, error) {
 	s, err := c.session(rec)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	files, err := s.Files(ctx, rec.Request.DatasetID)
+	dataset, err := checkRights(ctx, s, rec.Request.DatasetID)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	if err := noteLicence(ctx, s, dataset, say); err != nil {
+		return nil, nil, err
+	}
+	listed, err := s.List(ctx, rec.Request.DatasetID)
+	if err != nil {
+		return nil, nil, err
+	}
+	chosen, err := c.chosenOf(ctx, s, rec, slices.Clone(listed.Files))
+	if err != nil {
+		return nil, nil, err
+	}
+	files, results := listed.Files, resultsAmong(listed.Files)
 	var ignored *ignore.Files
+	var late []job.NotRead
 	if readsDataset(rec) {
 		if ignored, err = ignoredOf(ctx, s, files, dir); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
+		late = lateOf(listed.Arriving, results, ignored)
 	}
-	if files, err = inputsOf(rec, files, ignored, say); err != nil {
-		return nil, err
+	gone, err := goneOf(rec, listed.Gone)
+	if err != nil {
+		return nil, nil, err
+	}
+	if files, err = inputsOf(rec, files, results, ignored, say); err != nil {
+		return nil, nil, err
+	}
+	files = chosen.add(files)
+	if err := checkLicence(ctx, s, files); err != nil {
+		return nil, nil, err
 	}
 	var total int64
 	for _, f := range files {
@@ -103,10 +126,9 @@ func (c *Platform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, s
 				text.Bytes(p.Bytes), text.Bytes(p.TotalBytes)))
 		}
 	})
-	if err != nil || rec.Kind != job.Train {
-		return inputs, err
-	}
-	return inputs, addLabels(ctx, s, rec.Settings.LabelFrom, inputs, dir, say)
+	inputs, deleted, err := withoutGone(rec, chosen.chosen, inputs, err)
+	chosen.tell(inputs)
+	return inputs, slices.Concat(late, gone, deleted), err
 }
 
 // User asks Clowder whose key came with the job.

@@ -3,17 +3,19 @@ package clowder
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
+	"net/http"
 	"strings"
 
+	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/results/delivery"
 )
 
-// resultsRoot is the folder of a dataset that holds the folders of all runs. What lies in it was made here and is never
-// read as training data.
+// resultsRoot is the folder of a dataset that holds the folders of all runs; see resultFolders.
 const resultsRoot = "finetune"
 
 // Plan lists everything that Deliver may do.
@@ -30,9 +32,30 @@ func (c *Platform) Plan(rec job.Record, d platform.Delivery) (json.RawMessage, e
 	return notes, ledger.Plan(effects(s, d.Folders, rec.Run, d.Artifacts))
 }
 
-// Deliver puts the artifacts into a folder of the run and shows them: pictures and pages on the dataset, a picture on the model, and a
-// metadata entry on both. Each of these is one step of the ledger. What needs the id of a file comes after all files were seen complete.
+// Deliver is deliver, and says what becomes of the results where the key or the right of the user has gone meanwhile.
 func (c *Platform) Deliver(ctx context.Context, rec job.Record, d platform.Delivery, l platform.LedgerFile, say func(string)) (string, error) {
+	where, err := c.deliver(ctx, rec, d, l, say)
+	return where, kept(rec, err)
+}
+
+// kept adds to the refusal of a delivery what its user can do. A run that is retried goes on with the key of who retries it.
+func kept(rec job.Record, err error) error {
+	if rec.Kind == job.Runs {
+		return err
+	}
+	switch clowder.StatusOf(err) {
+	case http.StatusUnauthorized:
+		return job.Permanent(fmt.Errorf("the key of this job was revoked or has expired (401). Nothing is lost: retry %s with ncsa.ray.runs, which takes your new key, or on its page in the studio (%w)", rec.Run, err))
+	case http.StatusForbidden:
+		return job.Permanent(fmt.Errorf("you lost the right to add files to the dataset (403). Nothing is lost: ask its owner for the right, then retry %s with ncsa.ray.runs, or on its page in the studio (%w)", rec.Run, err))
+	default:
+		return err
+	}
+}
+
+// deliver puts the artifacts into a folder of the run and shows them: pictures and pages on the dataset, a picture on the model, and a
+// metadata entry on both. Each of these is one step of the ledger. What needs the id of a file comes after all files were seen complete.
+func (c *Platform) deliver(ctx context.Context, rec job.Record, d platform.Delivery, l platform.LedgerFile, say func(string)) (string, error) {
 	s, err := c.session(rec)
 	if err != nil {
 		return "", err

@@ -40,7 +40,7 @@ func TestADatasetSaysWhichFilesTakeNoPart(t *testing.T) {
 				d := newDeliveryTo(t, version, alice)
 				ids := map[string]string{}
 				for path, body := range map[string]string{
-					ignore.Name: tc.doc, "a.csv": "a", "raw/b.csv": "b", "raw/c.tif": "c", finetune: "epochs: 3", "finetune/run/model.zip": "m",
+					ignore.Name: tc.doc, "a.csv": "a", "raw/b.csv": "b", "raw/c.tif": "c", finetune: "epochs: 3", "finetune/run/model.zip": "m", "finetune/run/manifest.json": "{}",
 				} {
 					id, err := d.server.AddFile(d.rec.Request.DatasetID, path, strings.NewReader(body))
 					require.NoError(t, err)
@@ -51,7 +51,7 @@ func TestADatasetSaysWhichFilesTakeNoPart(t *testing.T) {
 				if tc.file != "" {
 					rec.Request.Kind, rec.Request.ResourceID = job.File, ids[tc.file]
 				}
-				inputs, err := d.platform.Stage(t.Context(), rec, disk.Folder{Volume: t.TempDir()}, func(text string) { said = append(said, text) })
+				inputs, _, err := d.platform.Stage(t.Context(), rec, disk.Folder{Volume: t.TempDir()}, func(text string) { said = append(said, text) })
 				if tc.fault != "" {
 					require.ErrorContains(t, err, tc.fault)
 					kind, _ := job.Classify(err)

@@ -18,7 +18,7 @@ func readsDataset(rec job.Record) bool {
 
 // inputsOf returns the files that a job reads, of those in its dataset: the submitted file, or else all but those that the dataset leaves out
 // and the results of earlier runs, which are no data and may be large. The model that a prediction is to be made with is always among them.
-func inputsOf(rec job.Record, files []clowder.File, ignored *ignore.Files, say func(string)) ([]clowder.File, error) {
+func inputsOf(rec job.Record, files []clowder.File, results resultFolders, ignored *ignore.Files, say func(string)) ([]clowder.File, error) {
 	if len(rec.Request.Announced) > 0 {
 		return announcedOf(rec, files), nil
 	}
@@ -29,7 +29,7 @@ func inputsOf(rec job.Record, files []clowder.File, ignored *ignore.Files, say f
 			return false
 		case !readsDataset(rec):
 			return f.ID != rec.Request.ResourceID
-		case isResult(f) || f.Path == ignore.Name:
+		case results.hold(f) || f.Path == ignore.Name:
 			return true
 		case ignored.Out(f.Path):
 			left++
@@ -51,9 +51,23 @@ func inputsOf(rec job.Record, files []clowder.File, ignored *ignore.Files, say f
 
 // announcedOf returns the files of an automatic run.
 func announcedOf(rec job.Record, files []clowder.File) []clowder.File {
-	wanted := make(map[string]bool, len(rec.Request.Announced))
+	announced := make(map[string]bool, len(rec.Request.Announced))
 	for _, a := range rec.Request.Announced {
-		wanted[a.File] = true
+		announced[a.File] = true
 	}
-	return slices.DeleteFunc(files, func(f clowder.File) bool { return !wanted[f.ID] })
+	return slices.DeleteFunc(files, func(f clowder.File) bool { return !announced[f.ID] })
+}
+
+// mostLate is how many files that are still being uploaded a job remembers.
+const mostLate = 1000
+
+// lateOf returns the data among files that are still being uploaded.
+func lateOf(arriving []clowder.File, results resultFolders, ignored *ignore.Files) []job.NotRead {
+	var late []job.NotRead
+	for _, f := range arriving {
+		if !results.hold(f) && !isIgnored(ignored, f) && len(late) < mostLate {
+			late = append(late, job.NotRead{Name: f.Path, Reason: "it was still being uploaded when the run began"})
+		}
+	}
+	return late
 }

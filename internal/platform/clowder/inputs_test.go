@@ -15,7 +15,7 @@ func TestAJobReadsTheSubmittedFileOrTheDataset(t *testing.T) {
 	for _, version := range []int{1, 2} {
 		d := newDeliveryTo(t, version, alice)
 		ids := map[string]string{}
-		for _, path := range []string{"a.csv", "folder/b.csv", "finetune/earlier/model.zip", "finetune/earlier/predictions.csv"} {
+		for _, path := range []string{"a.csv", "folder/b.csv", "finetune/earlier/manifest.json", "finetune/earlier/model.zip", "finetune/earlier/predictions.csv", "finetune/mine.csv"} {
 			var err error
 			ids[path], err = d.server.AddFile(d.rec.Request.DatasetID, path, strings.NewReader("text,label\na,b\n"))
 			require.NoError(t, err)
@@ -26,8 +26,8 @@ func TestAJobReadsTheSubmittedFileOrTheDataset(t *testing.T) {
 			model    string
 			want     []string
 		}{
-			"the dataset":                        {job.Dataset, d.rec.Request.DatasetID, "", []string{"a.csv", "folder/b.csv"}},
-			"the dataset, with a model":          {job.Dataset, d.rec.Request.DatasetID, "finetune/earlier/model.zip", []string{"a.csv", "finetune/earlier/model.zip", "folder/b.csv"}},
+			"the dataset":                        {job.Dataset, d.rec.Request.DatasetID, "", []string{"a.csv", "finetune/mine.csv", "folder/b.csv"}},
+			"the dataset, with a model":          {job.Dataset, d.rec.Request.DatasetID, "finetune/earlier/model.zip", []string{"a.csv", "finetune/earlier/model.zip", "finetune/mine.csv", "folder/b.csv"}},
 			"a file":                             {job.File, ids["folder/b.csv"], "", []string{"folder/b.csv"}},
 			"a file, with a model":               {job.File, ids["a.csv"], "finetune/earlier/model.zip", []string{"a.csv", "finetune/earlier/model.zip"}},
 			"a result that somebody submits":     {job.File, ids["finetune/earlier/predictions.csv"], "", []string{"finetune/earlier/predictions.csv"}},
@@ -36,7 +36,7 @@ func TestAJobReadsTheSubmittedFileOrTheDataset(t *testing.T) {
 			rec := d.rec
 			rec.Request.Kind, rec.Request.ResourceID = tc.kind, tc.resource
 			rec.Settings = job.NewSettings(map[string]any{"model_file": ids[tc.model]})
-			inputs, err := d.platform.Stage(t.Context(), rec, disk.Folder{Volume: t.TempDir()}, func(string) {})
+			inputs, _, err := d.platform.Stage(t.Context(), rec, disk.Folder{Volume: t.TempDir()}, func(string) {})
 			if tc.want == nil {
 				require.ErrorContains(t, err, "no longer in its dataset", name)
 				continue

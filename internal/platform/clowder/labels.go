@@ -4,20 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
-	"github.com/ncsa/clowder-ray/internal/clowder/versions"
-	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
-	"github.com/ncsa/clowder-ray/internal/platform/settingsfile"
+	"github.com/ncsa/clowder-ray/internal/options"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
@@ -29,148 +24,136 @@ const (
 	maxKeys  = 8
 )
 
-// addLabels gives each staged file the label that its metadata holds, if the form or the settings file of the dataset asks for that.
-// from is what the form says.
-func addLabels(ctx context.Context, s versions.Session, from string, inputs []job.Input, dir disk.Folder, say func(string)) error {
-	if from == "" {
-		asked, err := stagedOptions(inputs, dir)
-		if err != nil {
-			return err
-		}
-		from = asked.LabelFrom
-	}
-	if from == "" {
+// Label gives each staged file the label that its metadata, its dataset or its tag holds, or several, if the settings of the job ask for that.
+func (c *Platform) Label(ctx context.Context, rec job.Record, inputs []job.Input, say func(string)) error {
+	if rec.Settings.LabelFrom == "" {
 		return nil
 	}
-	key, ok := strings.CutPrefix(from, "metadata.")
-	if !ok || key == "" {
-		return job.Permanent(fmt.Errorf("label_from is %q: write metadata. and the name of the metadata that holds the labels, for example metadata.species", text.Excerpt(from, 60)))
+	s, err := c.session(rec)
+	if err != nil {
+		return err
+	}
+	from, err := c.labelsFrom(s, rec)
+	if err != nil {
+		return err
 	}
 	var mu sync.Mutex
-	others := map[string]bool{}
+	count := labelCount{missing: make([]int, len(from.columns))}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(labelStreams)
-	asked := 0
 	for i := range inputs {
-		if settingsfile.Is(inputs[i].Name) {
+		if isSettings(rec, inputs[i]) {
 			continue
 		}
-		asked++
+		count.asked++
 		group.Go(func() error {
-			notes, err := s.FileNotes(groupCtx, inputs[i].ID)
+			read, err := from.of(groupCtx, inputs[i])
 			if clowder.StatusOf(err) == http.StatusNotFound {
-				return nil // it was deleted after it was staged
+				err = nil // it was deleted after it was staged
 			}
-			if err != nil {
-				return err
+			mu.Lock()
+			defer mu.Unlock()
+			if errors.Is(err, clowder.ErrManyNotes) {
+				read, err = nil, nil
+				count.many = append(count.many, inputs[i].Name)
 			}
-			inputs[i].Label = labelIn(notes, key)
-			if inputs[i].Label == "" {
-				mu.Lock()
-				defer mu.Unlock()
-				addKeys(others, notes)
-			}
-			return nil
+			mark(&inputs[i], from.columns, read)
+			count.add(read, inputs[i])
+			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	missing := 0
-	for _, in := range inputs {
-		if in.Label == "" && !settingsfile.Is(in.Name) {
-			missing++
-		}
-	}
 	switch {
-	case missing == asked && asked > 0:
-		return noLabels(key, others)
-	case missing > 0:
-		say(fmt.Sprintf("%d of %s have no metadata %s and are left out", missing, text.Count(asked, "file"), key))
+	case count.labelled == 0 && len(count.many) > 0:
+		return job.Permanent(errors.New(count.manyText()))
+	case count.labelled == 0 && count.asked > 0:
+		return from.places[0].none()
 	}
+	count.tell(from.names(), say)
 	return nil
 }
 
-// stagedOptions reads the settings file among the staged files.
-func stagedOptions(inputs []job.Input, dir disk.Folder) (o settingsfile.Options, err error) {
-	var settings *job.Input
-	for i, in := range inputs {
-		if settingsfile.Is(in.Name) && (settings == nil || settingsfile.Better(in.Name, settings.Name)) {
-			settings = &inputs[i]
+// mark writes what was read of a file into it: its label, or all columns where there are several and it has a label in one of them.
+func mark(in *job.Input, columns []string, read []labelRead) {
+	in.Label, in.Columns = "", nil
+	if !slices.ContainsFunc(read, labelRead.there) {
+		return
+	}
+	if len(columns) == 1 {
+		in.Label = read[0].label
+		return
+	}
+	for i, one := range read {
+		in.Columns = append(in.Columns, job.Column{Name: columns[i], Value: one.label})
+	}
+}
+
+// labelCount counts the files of a job by where their labels are from.
+type labelCount struct {
+	asked, labelled, earlier, ofDataset int
+	// missing are the files without the label of each name, of those that have another one.
+	missing []int
+	// many are the files with more metadata than is read.
+	many []string
+}
+
+func (n *labelCount) add(read []labelRead, in job.Input) {
+	if !slices.ContainsFunc(read, labelRead.there) {
+		return
+	}
+	n.labelled++
+	ofDataset, earlier := false, false
+	for i, one := range read {
+		if !one.there() {
+			n.missing[i]++
+			continue
+		}
+		ofDataset = ofDataset || one.ofDataset
+		earlier = earlier || one.version > 0 && one.version < in.Version // files of v1 have one version
+	}
+	if ofDataset {
+		n.ofDataset++
+	}
+	if earlier {
+		n.earlier++
+	}
+}
+
+// manyText says which files have more metadata than is read.
+func (n *labelCount) manyText() string {
+	slices.Sort(n.many)
+	return fmt.Sprintf("no label of %s was read, the file or its dataset: %v", text.ListSome(n.many, 3, 200), clowder.ErrManyNotes)
+}
+
+// tell says how many files lack a label. names are what the labels are called.
+func (n *labelCount) tell(names []string, say func(string)) {
+	files, all := text.Count(n.asked, "file"), text.ListSome(names, 6, 60)
+	if without := n.asked - n.labelled; without > 0 {
+		lack := "have no " + all
+		if len(names) > 1 {
+			lack = "have none of " + all
+		}
+		say(fmt.Sprintf("%d of %s %s and are left out", without, files, lack))
+	}
+	for i, missing := range n.missing {
+		if missing > 0 {
+			say(fmt.Sprintf("%d of %s have no %s, but other labels", missing, files, names[i]))
 		}
 	}
-	if settings == nil || settings.Size > settingsfile.MaxBytes {
-		return o, nil // the trainer refuses one that is too large
+	if len(n.many) > 0 {
+		say("Note: " + n.manyText())
 	}
-	root, err := dir.Open()
-	if err != nil {
-		return o, fmt.Errorf("read %s: %w", settings.Name, err)
+	if n.ofDataset > 0 {
+		say(fmt.Sprintf("%d of %s have the %s of their dataset", n.ofDataset, files, all))
 	}
-	doc, err := disk.ReadFile(root, settings.Path, settingsfile.MaxBytes)
-	if err = errors.Join(err, root.Close()); err != nil {
-		return o, fmt.Errorf("read %s: %w", settings.Name, err)
-	}
-	o, err = settingsfile.Parse(settings.Name, doc)
-	if err != nil {
-		return settingsfile.Options{}, nil //nolint:nilerr // the trainer reads the file as well, and says more of what is wrong in it
-	}
-	return o, nil
-}
-
-// labelIn returns the first label under a key: the name of a member, or names of nested ones with points between them.
-func labelIn(notes []clowder.Note, key string) string {
-	for _, note := range notes {
-		if label := labelOf(memberOf(note.Content, key)); label != "" {
-			return label
-		}
-	}
-	return ""
-}
-
-func memberOf(content map[string]any, key string) any {
-	if value, ok := content[key]; ok {
-		return value
-	}
-	name, rest, nested := strings.Cut(key, ".")
-	inner, ok := content[name].(map[string]any)
-	if !nested || !ok {
-		return nil
-	}
-	return memberOf(inner, rest)
-}
-
-// labelOf is a value as a label: a text, a number, or true or false. Anything else is none.
-func labelOf(value any) string {
-	switch v := value.(type) {
-	case string:
-		if v = text.OneLine(v); len(v) <= maxLabel {
-			return v
-		}
-		return ""
-	case bool:
-		return strconv.FormatBool(v)
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	default:
-		return ""
+	if n.earlier > 0 {
+		say(fmt.Sprintf("Note: %s got a new version after the label was written; the label of the earlier version is used", text.Count(n.earlier, "file")))
 	}
 }
 
-// addKeys adds the names in the metadata of a file, up to a few.
-func addKeys(all map[string]bool, notes []clowder.Note) {
-	for _, note := range notes {
-		for key := range note.Content {
-			if len(all) < maxKeys {
-				all[text.Excerpt(key, 40)] = true
-			}
-		}
-	}
-}
-
-func noLabels(key string, others map[string]bool) error {
-	there := "its files have no metadata"
-	if len(others) > 0 {
-		there = "its files have " + strings.Join(slices.Sorted(maps.Keys(others)), ", ")
-	}
-	return job.Permanent(fmt.Errorf("no file of the dataset has a label in its metadata %s (%s): add it to the files in Clowder, or correct label_from", text.Excerpt(key, 60), there))
+// isSettings reports whether a staged file holds settings, and so has no label.
+func isSettings(rec job.Record, in job.Input) bool {
+	return options.IsSettings(in.Name) || rec.SettingsFile != nil && rec.SettingsFile.Name == in.Name
 }

@@ -15,31 +15,26 @@ import (
 func TestMetadataOfFilesAreTheirLabels(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		from     string // what the form says
-		more     string // the form's more_options
-		settings string // finetune.yaml
-		want     string // the label of a.png and b.png
-		said     string
-		fault    string
+		from  string // what the settings say
+		want  string // the label of a.png and b.png
+		said  string
+		fault string
 	}{
-		"nobody asks":                    {want: ","},
-		"the form asks":                  {from: "metadata.species", want: "wren,robin", said: "1 of 3 files have no metadata species and are left out"},
-		"more_options ask":               {more: "label_from: metadata.species", want: "wren,robin", said: "1 of 3 files"},
-		"the settings file asks":         {settings: "label_from: metadata.species\n", want: "wren,robin", said: "1 of 3 files"},
-		"the form wins":                  {from: "metadata.site.number", settings: "label_from: metadata.species\n", want: "7,12.5", said: "1 of 3 files"},
-		"a text beside a list":           {from: "metadata.mixed", want: "true,", said: "2 of 3 files"},
-		"a name with a point":            {from: "metadata.a_b", want: ",x", said: "2 of 3 files"},
-		"no file has it":                 {from: "metadata.sex", fault: "no file of the dataset has a label in its metadata sex (its files have a_b, mixed, site, species): add it"},
-		"a file has something else":      {from: "metadata.site", fault: "no file of the dataset has a label in its metadata site"},
-		"the name of a column":           {from: "species", fault: `label_from is "species": write metadata. and the name`},
-		"a settings file that is broken": {settings: "label_from: [", want: ","},
+		"nobody asks":               {want: ","},
+		"the settings ask":          {from: "metadata.species", want: "wren,robin", said: "1 of 3 files have no metadata species and are left out"},
+		"a group of metadata":       {from: "metadata.site.number", want: "7,12.5", said: "1 of 3 files"},
+		"a value beside a list":     {from: "metadata.mixed", want: "true,x", said: "1 of 3 files"},
+		"a name with a point":       {from: "metadata.a_b", want: ",x", said: "2 of 3 files"},
+		"no file has it":            {from: "metadata.sex", fault: "no file of the dataset has a label in its metadata sex (its files have a_b, mixed, site, species): add it"},
+		"a file has something else": {from: "metadata.site", fault: "no file of the dataset has a label in its metadata site"},
+		"the name of a column":      {from: "species", fault: `label_from has "species": write metadata. and the name`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, version := range []int{1, 2} {
 				d := newDeliveryTo(t, version, alice)
-				if tc.settings != "" {
-					_, err := d.server.AddFile(d.rec.Request.DatasetID, "finetune.yaml", strings.NewReader(tc.settings))
+				for _, settings := range []string{"finetune.yaml", "mine.yaml"} {
+					_, err := d.server.AddFile(d.rec.Request.DatasetID, settings, strings.NewReader("epochs: 3"))
 					require.NoError(t, err)
 				}
 				for file, notes := range map[string][]map[string]any{
@@ -54,8 +49,11 @@ func TestMetadataOfFilesAreTheirLabels(t *testing.T) {
 					}
 				}
 				rec, said := d.rec, []string{}
-				rec.Settings = job.NewSettings(map[string]any{"data.label_from": tc.from, "more_options": tc.more})
-				inputs, err := d.platform.Stage(t.Context(), rec, disk.Folder{Volume: t.TempDir()}, func(text string) { said = append(said, text) })
+				rec.Settings.LabelFrom, rec.SettingsFile = tc.from, &job.SettingsFile{Name: "mine.yaml"}
+				say := func(text string) { said = append(said, text) }
+				inputs, _, err := d.platform.Stage(t.Context(), rec, disk.Folder{Volume: t.TempDir()}, say)
+				require.NoError(t, err)
+				err = d.platform.Label(t.Context(), rec, inputs, say)
 				if tc.fault != "" {
 					require.ErrorContains(t, err, tc.fault)
 					kind, _ := job.Classify(err)
@@ -70,6 +68,7 @@ func TestMetadataOfFilesAreTheirLabels(t *testing.T) {
 				require.Equal(t, tc.want, labels["a.png"]+","+labels["b.png"], "version %d", version)
 				require.Empty(t, labels["c.png"])
 				require.Contains(t, strings.Join(said, "\n"), tc.said)
+				require.NotContains(t, strings.Join(said, "\n"), "new version")
 			}
 		})
 	}
@@ -83,7 +82,190 @@ func TestTheNewestWordOfAPersonIsTheLabel(t *testing.T) {
 		{Content: map[string]any{"species": []any{}}, ByPerson: true},
 	}
 	clowder.SortNotes(notes)
-	require.Equal(t, "of a person", labelIn(notes, "species"))
-	require.Equal(t, "of an extractor", labelIn([]clowder.Note{notes[2]}, "species"))
-	require.Empty(t, labelIn([]clowder.Note{{Content: map[string]any{"species": strings.Repeat("x", maxLabel+1)}}}, "species"))
+	label, _ := labelIn(notes, "species")
+	require.Equal(t, "of a person", label)
+	label, _ = labelIn([]clowder.Note{notes[2]}, "species")
+	require.Equal(t, "of an extractor", label)
+	label, _ = labelIn([]clowder.Note{{Content: map[string]any{"species": strings.Repeat("x", maxLabel+1)}}}, "species")
+	require.Empty(t, label)
+}
+
+func TestTheNewestVersionThatHasALabelCounts(t *testing.T) {
+	t.Parallel()
+	notes := []clowder.Note{
+		{Content: map[string]any{"species": "first"}, ByPerson: true, Version: 1},
+		{Content: map[string]any{"species": "second"}, Version: 2},
+		{Content: map[string]any{"predicted": "wren"}, Version: 3},
+	}
+	clowder.SortNotes(notes)
+	label, version := labelIn(notes, "species")
+	require.Equal(t, "second", label)
+	require.Equal(t, 2, version)
+}
+
+func TestALabelOutlivesANewVersionOfItsFile(t *testing.T) {
+	t.Parallel()
+	d := newDeliveryTo(t, 2, alice)
+	for _, name := range []string{"a.png", "b.png"} {
+		id, err := d.server.AddFile(d.rec.Request.DatasetID, name, strings.NewReader(name))
+		require.NoError(t, err)
+		d.server.Describe(id, alice, map[string]any{"species": "wren"})
+		if name == "a.png" {
+			s := d.client.Bearer(job.Secret(d.server.Token(alice)))
+			state, err := s.FileState(t.Context(), id)
+			require.NoError(t, err)
+			_, err = s.Update(t.Context(), state, []byte("sharper"))
+			require.NoError(t, err)
+		}
+	}
+	rec, said := d.rec, []string{}
+	rec.Settings = job.NewSettings(map[string]any{"data.label_from": "metadata.species"})
+	inputs, _, err := d.platform.Stage(t.Context(), rec, disk.Folder{Volume: t.TempDir()}, func(text string) { said = append(said, text) })
+	require.NoError(t, err)
+	require.Len(t, inputs, 2)
+	require.NoError(t, d.platform.Label(t.Context(), rec, inputs, func(text string) { said = append(said, text) }))
+	require.Equal(t, []any{"wren", 2, "wren", 1}, []any{inputs[0].Label, inputs[0].Version, inputs[1].Label, inputs[1].Version})
+	require.Contains(t, strings.Join(said, "\n"), "1 file got a new version after the label was written")
+}
+
+func TestAValueOfMetadataAsALabel(t *testing.T) {
+	t.Parallel()
+	object := func(label any, score ...float64) map[string]any {
+		made := map[string]any{"label": label, "uri": "http://example.org/x"}
+		if len(score) > 0 {
+			made["score"] = score[0]
+		}
+		return made
+	}
+	for name, tc := range map[string]struct {
+		content map[string]any
+		key     string
+		want    string
+	}{
+		"a list of one":                     {map[string]any{"species": []any{"wren"}}, "species", "wren"},
+		"a list of several":                 {map[string]any{"species": []any{"wren", "robin", "wren"}}, "species", "wren;robin"},
+		"an empty list":                     {map[string]any{"species": []any{}}, "species", ""},
+		"a list with something else":        {map[string]any{"species": []any{"wren", []any{"robin"}}}, "species", ""},
+		"an annotation":                     {map[string]any{"species": object("wren")}, "species", "wren"},
+		"annotations":                       {map[string]any{"species": []any{object("wren"), object("robin")}}, "species", "wren;robin"},
+		"answers of a classifier":           {map[string]any{"Output": []any{object("robin", 0.2), object("wren", 0.7)}}, "Output", "wren"},
+		"scores of some only":               {map[string]any{"Output": []any{object("robin", 0.2), object("wren")}}, "Output", "robin;wren"},
+		"negative scores":                   {map[string]any{"Output": []any{object("robin", -2), object("wren", -0.5)}}, "Output", "wren"},
+		"an object without a label":         {map[string]any{"species": map[string]any{"uri": "x"}}, "species", ""},
+		"a key with a blank":                {map[string]any{"Plant Species": "maize"}, "Plant Species", "maize"},
+		"a key in other case":               {map[string]any{"Plant Species": "maize"}, "plant_species", "maize"},
+		"an address as key":                 {map[string]any{"http://purl.org/dc/terms/species": "maize"}, "species", "maize"},
+		"the whole address":                 {map[string]any{"http://purl.org/dc/terms/species": "maize"}, "http://purl.org/dc/terms/species", "maize"},
+		"an anchor as key":                  {map[string]any{"https://schema.org/x#species": "maize"}, "species", "maize"},
+		"two keys that differ by case":      {map[string]any{"Species": "maize", "SPECIES": "rice"}, "species", ""},
+		"the exact one of two keys":         {map[string]any{"Species": "maize", "species": "rice"}, "species", "rice"},
+		"a nested key in other case":        {map[string]any{"site": map[string]any{"Soil Type": "clay"}}, "site.soil_type", "clay"},
+		"a set that is longer than allowed": {map[string]any{"species": []any{strings.Repeat("x", 150), strings.Repeat("y", 150)}}, "species", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			label, _ := labelIn([]clowder.Note{{Content: tc.content}}, tc.key)
+			require.Equal(t, tc.want, label)
+		})
+	}
+}
+
+func TestTheMetadataOfADatasetLabelItsFiles(t *testing.T) {
+	t.Parallel()
+	for _, version := range []int{1, 2} {
+		d := newDeliveryTo(t, version, alice)
+		dataset := d.rec.Request.DatasetID
+		elsewhere := d.server.AddDataset(alice, "Another capture")
+		id := map[string]string{}
+		for _, name := range []string{"a.png", "b.png", "c.png"} {
+			of := dataset
+			if name == "c.png" {
+				of = elsewhere
+			}
+			var err error
+			id[name], err = d.server.AddFile(of, name, strings.NewReader(name))
+			require.NoError(t, err)
+		}
+		d.server.Describe(dataset, alice, map[string]any{"Species": "wren", "site": "north"})
+		_, err := d.session(t).AddMetadata(t.Context(), dataset, clowder.Metadata{
+			Content: map[string]any{"task": "image-classification"}, Contexts: []any{"https://example.org/context"}, Listener: "ncsa.ray.finetune", Version: "1",
+		})
+		require.NoError(t, err)
+		d.server.Describe(elsewhere, alice, map[string]any{"species": "heron"})
+		d.server.Describe(id["b.png"], alice, map[string]any{"species": "robin", "site": map[string]any{"number": 7}})
+		inputs := []job.Input{
+			{ID: id["a.png"], Name: "a.png"},
+			{ID: id["b.png"], Name: "b.png"},
+			{ID: id["c.png"], Name: "c.png", Source: d.session(t).Address() + "/datasets/" + elsewhere},
+		}
+		said := []string{}
+		label := func(from string) string {
+			rec := d.rec
+			rec.Settings.LabelFrom, said = from, nil
+			if err := d.platform.Label(t.Context(), rec, inputs, func(text string) { said = append(said, text) }); err != nil {
+				return err.Error()
+			}
+			return inputs[0].Label + "," + inputs[1].Label + "," + inputs[2].Label
+		}
+		require.Equal(t, "wren,robin,heron", label("metadata.species"), "version %d", version)
+		require.Equal(t, []string{"2 of 3 files have the metadata species of their dataset"}, said)
+		one := inputs[2].Source
+		inputs[2].Source, inputs[2].DatasetID = "", elsewhere // as a job of several datasets has it
+		require.Equal(t, "wren,robin,heron", label("metadata.species"))
+		inputs[2].Source, inputs[2].DatasetID = one, ""
+		require.Equal(t, "north,,", label("metadata.site"), "a file that says something else has no label of its dataset")
+		require.Contains(t, label("metadata.task"), "no file of the dataset has a label", "what this service writes describes runs")
+	}
+}
+
+func TestTheOneTagOfAFileIsItsLabel(t *testing.T) {
+	t.Parallel()
+	d := newDeliveryTo(t, 1, alice)
+	inputs := make([]job.Input, 0, 4)
+	for _, tags := range [][]string{{"wren"}, {"wren", "robin"}, {"robin", " robin"}, nil} {
+		name := strings.Join(tags, "+") + ".png"
+		id, err := d.server.AddFile(d.rec.Request.DatasetID, name, strings.NewReader("x"))
+		require.NoError(t, err)
+		d.server.Tag(id, tags...)
+		inputs = append(inputs, job.Input{ID: id, Name: name})
+	}
+	rec, said := d.rec, []string{}
+	rec.Settings.LabelFrom = "tags"
+	say := func(text string) { said = append(said, text) }
+	require.NoError(t, d.platform.Label(t.Context(), rec, inputs, say))
+	require.Equal(t, []string{"wren", "", "robin", ""}, []string{inputs[0].Label, inputs[1].Label, inputs[2].Label, inputs[3].Label})
+	require.Equal(t, []string{"2 of 4 files have no tag, or more than one, and are left out"}, said)
+	require.ErrorContains(t, d.platform.Label(t.Context(), rec, inputs[1:2], say), "exactly one tag (wren+robin.png has 2)")
+	require.ErrorContains(t, d.platform.Label(t.Context(), rec, inputs[3:], say), "no file of the dataset has a tag")
+
+	newer := newDeliveryTo(t, 2, alice)
+	newer.rec.Settings.LabelFrom = "tags"
+	require.ErrorContains(t, newer.platform.Label(t.Context(), newer.rec, inputs, say), "this Clowder has no tags")
+}
+
+func TestAFileWithEndlessMetadataIsLeftOut(t *testing.T) {
+	t.Parallel()
+	for _, version := range []int{1, 2} {
+		d := newDeliveryTo(t, version, alice)
+		inputs := make([]job.Input, 0, 2)
+		for _, name := range []string{"many.png", "b.png"} {
+			id, err := d.server.AddFile(d.rec.Request.DatasetID, name, strings.NewReader(name))
+			require.NoError(t, err)
+			d.server.Describe(id, alice, map[string]any{"species": "wren"})
+			inputs = append(inputs, job.Input{ID: id, Name: name})
+		}
+		for range 10_000 {
+			d.server.Describe(inputs[0].ID, alice, map[string]any{"n": 1})
+		}
+		rec, said := d.rec, []string{}
+		rec.Settings.LabelFrom = "metadata.species"
+		say := func(text string) { said = append(said, text) }
+		require.NoError(t, d.platform.Label(t.Context(), rec, inputs, say))
+		require.Equal(t, []string{"", "wren"}, []string{inputs[0].Label, inputs[1].Label}, "version %d", version)
+		require.Contains(t, strings.Join(said, "\n"), "no label of many.png was read")
+		err := d.platform.Label(t.Context(), rec, inputs[:1], say)
+		require.ErrorContains(t, err, "no label of many.png was read")
+		kind, _ := job.Classify(err)
+		require.Equal(t, job.KindPermanent, kind)
+	}
 }

@@ -2,14 +2,13 @@ package clowder
 
 import (
 	"context"
-	"strings"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/options"
 	"github.com/ncsa/clowder-ray/internal/platform/ignore"
-	"github.com/ncsa/clowder-ray/internal/platform/settingsfile"
 )
 
 // The reasons why an automatic run has nothing to do.
@@ -29,49 +28,54 @@ func (c *Platform) News(ctx context.Context, rec job.Record, dir disk.Folder) ([
 	if err != nil {
 		return nil, "", err
 	}
-	asked, err := optionsOf(ctx, s, files, dir)
+	asked, err := asksForRuns(ctx, s, files, dir)
 	if err != nil {
 		return nil, "", err
 	}
-	if !asked.Predict {
+	if !asked {
 		return nil, notAsked, nil
 	}
 	ignored, err := ignoredOf(ctx, s, files, dir)
 	if err != nil {
 		return nil, "", err
 	}
-	news, found := newsAmong(files, rec.Request.Announced, ignored)
+	news, others := newsAmong(files, rec.Request.Announced, ignored)
 	switch {
 	case len(news) > 0:
 		return news, "", nil
-	case found:
+	case others:
 		return nil, noNewData, nil
 	default:
 		return nil, noNews, nil
 	}
 }
 
-// optionsOf reads the settings file of a dataset, if it has one. dir takes the file.
-func optionsOf(ctx context.Context, s versions.Session, files []clowder.File, dir disk.Folder) (settingsfile.Options, error) {
+// asksForRuns reads in the settings file of a dataset, if it has one, whether new files are to be predicted. dir takes the file.
+func asksForRuns(ctx context.Context, s versions.Session, files []clowder.File, dir disk.Folder) (bool, error) {
 	var settings *clowder.File
+	results := resultsAmong(files)
 	for i, f := range files {
-		if settingsfile.Is(f.Path) && !isResult(f) && (settings == nil || settingsfile.Better(f.Path, settings.Path)) {
+		if options.IsSettings(f.Path) && !results.hold(f) && (settings == nil || options.Better(f.Path, settings.Path)) {
 			settings = &files[i]
 		}
 	}
 	if settings == nil {
-		return settingsfile.Options{}, nil
+		return false, nil
 	}
-	doc, err := readFile(ctx, s, *settings, dir, settingsfile.MaxBytes)
+	doc, err := readFile(ctx, s, *settings, dir, options.MaxBytes)
 	if err != nil {
-		return settingsfile.Options{}, err
+		return false, err
 	}
-	return settingsfile.Parse(settings.Path, doc)
+	asked, err := options.Automatic(settings.Path, string(doc))
+	if err != nil {
+		return false, job.Permanent(err)
+	}
+	return asked, nil
 }
 
-// newsAmong returns those of the files that were announced and are data, each once. found says that some that are no data were announced, too.
-func newsAmong(files []clowder.File, announced []job.Announced, ignored *ignore.Files) (news []job.Announced, found bool) {
-	ids, names := map[string]string{}, map[string]string{}
+// newsAmong returns those of the files that were announced and are data, each once. others says that some that are no data were announced, too.
+func newsAmong(files []clowder.File, announced []job.Announced, ignored *ignore.Files) (news []job.Announced, others bool) {
+	ids, names, results := map[string]string{}, map[string]string{}, resultsAmong(files)
 	for _, a := range announced {
 		if a.File != "" {
 			ids[a.File] = a.JobID
@@ -87,14 +91,11 @@ func newsAmong(files []clowder.File, announced []job.Announced, ignored *ignore.
 		if !known {
 			continue
 		}
-		if isResult(f) || settingsfile.Is(f.Path) || isIgnored(ignored, f) {
-			found = true
+		if results.hold(f) || options.IsSettings(f.Path) || isIgnored(ignored, f) {
+			others = true
 			continue
 		}
 		news = append(news, job.Announced{File: f.ID, JobID: by})
 	}
-	return news, found
+	return news, others
 }
-
-// isResult reports whether a file is among the results of a run.
-func isResult(f clowder.File) bool { return strings.HasPrefix(f.Path, resultsRoot+"/") }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
-	"github.com/ncsa/clowder-ray/internal/platform/settingsfile"
+	"github.com/ncsa/clowder-ray/internal/options"
 )
 
 // TestOnlyDataThatWasAnnouncedAndIsWantedIsNews in both versions of Clowder.
@@ -33,14 +33,14 @@ func TestOnlyDataThatWasAnnouncedAndIsWantedIsNews(t *testing.T) {
 		"settings that ask for nothing":    {map[string]string{"finetune.yaml": "epochs: 3"}, []string{"a.csv"}, nil, notAsked, ""},
 		"settings of a result":             {map[string]string{"finetune/run/finetune.yaml": "automatic: predict"}, []string{"a.csv"}, nil, notAsked, ""},
 		"the settings nearest to the top":  {map[string]string{"x/finetune.yaml": "automatic: predict", "finetune.yml": "automatic: no"}, []string{"a.csv"}, nil, notAsked, ""},
-		"settings that are wrong":          {map[string]string{"finetune.yaml": "automatic: train"}, []string{"a.csv"}, nil, "", "finetune.yaml: automatic must be predict or no"},
-		"settings that are too large":      {map[string]string{"finetune.yaml": strings.Repeat("#", settingsfile.MaxBytes+1)}, []string{"a.csv"}, nil, "", "larger than 1 MiB"},
+		"settings that are wrong":          {map[string]string{"finetune.yaml": "automatic: train"}, []string{"a.csv"}, nil, "", "finetune.yaml, line 1: automatic must be predict or no"},
+		"settings that are too large":      {map[string]string{"finetune.yaml": strings.Repeat("#", options.MaxBytes+1)}, []string{"a.csv"}, nil, "", "larger than 1 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, version := range []int{1, 2} {
 				d := newDeliveryTo(t, version, alice)
-				files := map[string]string{"a.csv": "a", "folder/b.csv": "b", "finetune/run/report.html": "r"}
+				files := map[string]string{"a.csv": "a", "folder/b.csv": "b", "finetune/run/report.html": "r", "finetune/run/manifest.json": "{}"}
 				maps.Copy(files, tc.settings)
 				ids, paths := map[string]string{"gone.csv": "655fd7c3e4b0a1b2c3d4e5f6"}, map[string]string{}
 				for path, body := range files {
@@ -75,7 +75,7 @@ func TestOnlyDataThatWasAnnouncedAndIsWantedIsNews(t *testing.T) {
 					continue
 				}
 				rec.Request.Announced = news
-				inputs, err := d.platform.Stage(t.Context(), rec, dir, func(string) {})
+				inputs, _, err := d.platform.Stage(t.Context(), rec, dir, func(string) {})
 				require.NoError(t, err)
 				require.Len(t, inputs, len(tc.want), "nothing else is staged")
 			}

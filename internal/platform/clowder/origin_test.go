@@ -47,9 +47,9 @@ func TestARequestHasTheAbilitiesOfItsClowder(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	platform := New(client, platformtest.Extractors(t))
 	for version, want := range map[int]ability.Set{
-		0: {ShowsJobs: true, ConfirmsStatuses: true},
+		0: {ShowsJobs: true, ConfirmsStatuses: true, SubmitsFiles: true},
 		1: {CancelsQueued: true, DropsReplyQueue: true, OffersForFiles: true, RefusesWith500: true},
-		2: {ShowsJobs: true, ConfirmsStatuses: true},
+		2: {ShowsJobs: true, ConfirmsStatuses: true, SubmitsFiles: true},
 	} {
 		rec := job.Record{Request: job.Request{APIVersion: version}}
 		require.Equal(t, want, platform.Abilities(rec.Request))

@@ -1,6 +1,7 @@
 package clowder
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -101,6 +102,52 @@ func TestWhoMayManageARun(t *testing.T) {
 			require.ErrorContains(t, err, tc.want)
 			kind, _ := job.Classify(err)
 			require.Equal(t, job.KindPermanent, kind)
+		})
+	}
+}
+
+// TestAJobEndsBeforeItsDownloadWhereItMayNotDeliver in both versions of Clowder, as far as they know these cases.
+func TestAJobEndsBeforeItsDownloadWhereItMayNotDeliver(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		versions []int
+		role     string // of bob, who submits
+		change   func(server *clowdertest.Server, dataset string)
+		want     string // the error; empty where the job goes on
+	}{
+		"an uploader":         {versions: []int{2}, role: "uploader"},
+		"an editor":           {versions: []int{1, 2}, role: "editor"},
+		"a viewer":            {versions: []int{1, 2}, role: "viewer", want: "not add files to it, so no results could be added: ask its owner"},
+		"a user who may read": {[]int{2}, "editor", func(s *clowdertest.Server, _ string) { s.LetOnlyRead(bob) }, "the user bob@example.org may only read in this Clowder"},
+		"a released version": {
+			[]int{2},
+			"editor", func(s *clowdertest.Server, dataset string) { s.Release(dataset, "64aaaaaaaaaaaaaaaaaaaaaa") },
+			"this is the released version 1 of the dataset, which takes no results: submit the dataset itself (64aaaaaaaaaaaaaaaaaaaaaa)",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, version := range tc.versions {
+				d := newDeliveryTo(t, version, bob)
+				dataset := d.rec.Request.DatasetID
+				d.server.Share(dataset, bob, tc.role)
+				_, err := d.server.AddFile(dataset, "train.csv", strings.NewReader("text,label\n"))
+				require.NoError(t, err)
+				if tc.change != nil {
+					tc.change(d.server, dataset)
+				}
+				var said []string
+				inputs, _, err := d.platform.Stage(t.Context(), d.rec, disk.Folder{Volume: t.TempDir()}, func(text string) { said = append(said, text) })
+				if tc.want == "" {
+					require.NoError(t, err)
+					require.Len(t, inputs, 1)
+					continue
+				}
+				require.ErrorContains(t, err, tc.want, "version %d", version)
+				kind, _ := job.Classify(err)
+				require.Equal(t, job.KindPermanent, kind)
+				require.Empty(t, said, "nothing is downloaded")
+			}
 		})
 	}
 }

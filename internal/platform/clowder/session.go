@@ -14,6 +14,11 @@ type jobs interface {
 	RecentJobs(ctx context.Context, extractor string) ([]clowder.Job, error)
 }
 
+// keeper keeps the versions of files; see ability.Set.SubmitsFiles.
+type keeper interface {
+	Versions(ctx context.Context, file string, most int) ([]clowder.Version, error)
+}
+
 // cards shows pictures and pages on a dataset.
 type cards interface {
 	Visualizations(ctx context.Context, dataset string) ([]clowder.Visualization, error)
@@ -25,4 +30,21 @@ type cards interface {
 type previews interface {
 	Previews(ctx context.Context, file string) ([]clowder.Preview, error)
 	AddPreview(ctx context.Context, file, extractor string, body clowder.Body) (string, error)
+}
+
+// licensor has licences that owners of datasets write.
+type licensor interface {
+	Licence(ctx context.Context, of clowder.Dataset) (clowder.Licence, error)
+}
+
+// barrier forbids downloads because of licences, and tells it when asked for a file.
+type barrier interface {
+	MayDownload(ctx context.Context, f clowder.File) error
+}
+
+// tagger has tags on files.
+type tagger interface {
+	FileTags(ctx context.Context, file string) ([]string, error)
+	// SectionTags are those of the parts of a file that people have marked.
+	SectionTags(ctx context.Context, file string) ([]string, error)
 }

@@ -30,7 +30,7 @@ type Platform struct {
 
 var _ platform.Platform = (*Platform)(nil)
 
-// New returns the platform of the dataset folder and the result folder. The dataset must be a folder that can be read.
+// New returns the platform of the dataset folder and the result folder. The dataset must be a folder that can be read, or a link to one.
 func New(dataset, out string) (*Platform, error) {
 	info, err := os.Stat(dataset)
 	if err != nil {
@@ -39,46 +39,59 @@ func New(dataset, out string) (*Platform, error) {
 	if !info.IsDir() {
 		return nil, job.Permanent(fmt.Errorf("%s is a file: name the folder that holds the dataset", dataset))
 	}
-	return &Platform{dataset: dataset, out: out}, nil
+	place, err := filepath.EvalSymlinks(dataset)
+	if err != nil {
+		return nil, job.Permanent(fmt.Errorf("the dataset folder cannot be read: %w", err))
+	}
+	return &Platform{dataset: place, out: out}, nil
 }
 
 // Stage copies the files of the dataset, and the model that was given.
-func (f *Platform) Stage(ctx context.Context, _ job.Record, dir disk.Folder, _ func(string)) ([]job.Input, error) {
+func (f *Platform) Stage(ctx context.Context, _ job.Record, dir disk.Folder, _ func(string)) ([]job.Input, []job.NotRead, error) {
 	to, err := dir.Make()
 	if err != nil {
-		return nil, fmt.Errorf("copy the dataset: %w", err)
+		return nil, nil, fmt.Errorf("copy the dataset: %w", err)
 	}
 	defer func() { _ = to.Close() }()
-	inputs, err := f.each(ctx, func(path, name string) (job.Input, error) { return stageFile(path, to, name) })
+	inputs, left, err := f.each(ctx, func(path, name string) (job.Input, error) { return stageFile(path, to, name) })
 	if err == nil && f.model != "" && len(inputs) > 0 {
 		var in job.Input
 		in, err = f.stageModel(to)
 		inputs = append(inputs, in)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("copy the dataset: %w", err)
+		return nil, nil, fmt.Errorf("copy the dataset: %w", err)
 	}
-	return inputs, nil
+	return inputs, left, nil
 }
+
+// StageMany refuses: a folder of this machine belongs to no Clowder that has other datasets.
+func (f *Platform) StageMany(context.Context, job.Record, []job.Input, platform.Room, func(string)) ([]job.Input, []job.NotRead, error) {
+	return nil, nil, job.Permanent(errors.New("data.datasets names datasets of a Clowder, and this run has a local folder: copy their files into the folder, or submit the dataset in Clowder"))
+}
+
+// Label does nothing: the files of a folder have no metadata.
+func (f *Platform) Label(context.Context, job.Record, []job.Input, func(string)) error { return nil }
 
 // Inputs lists the files of the dataset with their digests, as Stage would, without copying them.
 func (f *Platform) Inputs(ctx context.Context) ([]job.Input, error) {
-	inputs, err := f.each(ctx, func(path, name string) (job.Input, error) { return copyHashed(path, name, io.Discard) })
+	inputs, _, err := f.each(ctx, func(path, name string) (job.Input, error) { return copyHashed(path, name, io.Discard) })
 	if err != nil {
 		return nil, fmt.Errorf("read the dataset: %w", err)
 	}
 	return inputs, nil
 }
 
-// each calls take for every file below the dataset folder but for hidden ones and those that the dataset leaves out. Links to other places are
-// followed like files.
-func (f *Platform) each(ctx context.Context, take func(path, name string) (job.Input, error)) ([]job.Input, error) {
+// each calls take for every file below the dataset folder but for hidden ones and those that the dataset leaves out. Links to files of the
+// dataset are followed. Links that lead out of it are not, and are returned.
+func (f *Platform) each(ctx context.Context, take func(path, name string) (job.Input, error)) ([]job.Input, []job.NotRead, error) {
 	ignored, err := f.ignored()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	left := 0
 	var inputs []job.Input
+	var outside []job.NotRead
 	err = filepath.WalkDir(f.dataset, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())
@@ -90,12 +103,21 @@ func (f *Platform) each(ctx context.Context, take func(path, name string) (job.I
 			return nil
 		}
 		info, err := os.Stat(path)
-		if err != nil || !info.Mode().IsRegular() {
+		if err != nil {
 			return err
 		}
 		name, err := filepath.Rel(f.dataset, path)
 		if err != nil {
 			return err
+		}
+		if d.Type()&fs.ModeSymlink != 0 && !ignored.Out(filepath.ToSlash(name)) {
+			if out, err := f.leadsOut(path); out || err != nil {
+				outside = append(outside, job.NotRead{Name: filepath.ToSlash(name), Reason: "a link that leads out of the dataset, which is not followed"})
+				return err
+			}
+		}
+		if !info.Mode().IsRegular() {
+			return nil
 		}
 		if ignored.Out(filepath.ToSlash(name)) {
 			left++
@@ -111,7 +133,20 @@ func (f *Platform) each(ctx context.Context, take func(path, name string) (job.I
 	if err == nil && left > 0 && len(inputs) == 0 {
 		err = ignore.ErrAll
 	}
-	return inputs, err
+	return inputs, outside, err
+}
+
+// leadsOut reports whether a link leads to a place outside of the dataset folder.
+func (f *Platform) leadsOut(link string) (bool, error) {
+	place, err := filepath.EvalSymlinks(link)
+	if err != nil {
+		return false, err
+	}
+	inside, err := filepath.Rel(f.dataset, place)
+	if err != nil {
+		return false, err
+	}
+	return !filepath.IsLocal(inside), nil
 }
 
 // ignored reads which files the dataset leaves out.
@@ -173,6 +208,9 @@ func (f *Platform) Address(job.Record) (string, error) { return "", nil }
 
 // Abilities are those that Known gives: it answers without a Clowder.
 func (f *Platform) Abilities(job.Request) ability.Set { return ability.Set{ConfirmsStatuses: true} }
+
+// Sender is the person at this machine.
+func (f *Platform) Sender(context.Context, job.Record) (job.Sender, error) { return job.Person, nil }
 
 // Origin is empty: no Clowder sends requests.
 func (f *Platform) Origin(job.Request) (configured, named string) { return "", "" }

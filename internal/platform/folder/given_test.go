@@ -22,7 +22,7 @@ func staged(t *testing.T, model string) (in job.Input, path string, err error) {
 	p, err := New(dataset, t.TempDir())
 	require.NoError(t, err)
 	require.NoError(t, p.GiveModel(model))
-	inputs, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: to}, nil)
+	inputs, _, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: to}, nil)
 	if err != nil {
 		return job.Input{}, "", err
 	}
@@ -84,7 +84,7 @@ func TestAModelThatIsGoneByNowIsAnErrorOfTheStaging(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, p.GiveModel(model))
 	require.NoError(t, os.Remove(model))
-	inputs, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: t.TempDir()}, nil)
+	inputs, _, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: t.TempDir()}, nil)
 	require.ErrorContains(t, err, "copy the dataset: ")
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.Empty(t, inputs)

@@ -32,7 +32,7 @@ func TestAFolderSaysWhichFilesTakeNoPart(t *testing.T) {
 			}
 			p, err := folder.New(dataset, t.TempDir())
 			require.NoError(t, err)
-			staged, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: t.TempDir()}, nil)
+			staged, _, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: t.TempDir()}, nil)
 			listed, listErr := p.Inputs(t.Context())
 			if tc.fault != "" {
 				require.ErrorContains(t, err, tc.fault)

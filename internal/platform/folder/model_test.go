@@ -23,16 +23,16 @@ func TestAModelIsStagedBesideTheFilesOfTheDataset(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		require.NoError(t, os.WriteFile(path, []byte(body), 0o600))
 	}
-	for name, tc := range map[string]struct{ given, path string }{
+	for name, tc := range map[string]struct{ model, path string }{
 		"an archive":                  {filepath.Join(unpacked, "model.zip"), ".model/model.zip"},
 		"a folder with a model in it": {unpacked, ".model/model.zip"},
 		"the folder of a model":       {filepath.Join(unpacked, "model"), ".model/model.zip"},
 	} {
 		f, err := New(dataset, t.TempDir())
 		require.NoError(t, err)
-		require.NoError(t, f.GiveModel(tc.given), name)
+		require.NoError(t, f.GiveModel(tc.model), name)
 		dir := t.TempDir()
-		inputs, err := f.Stage(t.Context(), job.Record{}, disk.Folder{Volume: dir}, nil)
+		inputs, _, err := f.Stage(t.Context(), job.Record{}, disk.Folder{Volume: dir}, nil)
 		require.NoError(t, err)
 		require.Len(t, inputs, 3, name)
 		got := inputs[2]

@@ -63,21 +63,37 @@ func TestEachVisibleFileOfADatasetIsStagedUnderItsOwnName(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(elsewhere, "shared.csv"), []byte("shared"), 0o600))
 	require.NoError(t, os.Symlink(filepath.Join(elsewhere, "shared.csv"), filepath.Join(dir, "linked.csv")))
 	require.NoError(t, os.Symlink(elsewhere, filepath.Join(dir, "linked folder")))
+	require.NoError(t, os.Symlink("rows.csv", filepath.Join(dir, "same.csv")))
 	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600)) // to open it would block without end
 	want := []job.Input{
-		input("Bäume/Große Eiche 1.txt", "oak"), input("a b#c%20.txt", "odd"), input("deep/er/still.txt", ""), input("linked.csv", "shared"),
-		input("rows.csv", "a,b\n"),
+		input("Bäume/Große Eiche 1.txt", "oak"), input("a b#c%20.txt", "odd"), input("deep/er/still.txt", ""),
+		input("rows.csv", "a,b\n"), input("same.csv", "a,b\n"),
 	}
 	to := t.TempDir()
-	staged, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: to, Name: "runs/ft-one/inputs"}, nil)
+	staged, left, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: to, Name: "runs/ft-one/inputs"}, nil)
 	require.NoError(t, err)
 	require.Equal(t, want, staged)
+	require.Len(t, left, 2)
+	require.Equal(t, []string{"linked folder", "linked.csv"}, []string{left[0].Name, left[1].Name})
 	listed, err := p.Inputs(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, want, listed)
-	info, err := os.Lstat(filepath.Join(to, "runs/ft-one/inputs/linked.csv"))
+	info, err := os.Lstat(filepath.Join(to, "runs/ft-one/inputs/same.csv"))
 	require.NoError(t, err)
 	require.True(t, info.Mode().IsRegular(), "Ray sees no other folder of this machine, so the link is a copy")
+}
+
+func TestADatasetMayBeALinkToAFolder(t *testing.T) {
+	t.Parallel()
+	dir, _ := dataset(t, map[string]string{"rows.csv": "a,b\n"})
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(dir, link))
+	p, err := folder.New(link, t.TempDir())
+	require.NoError(t, err)
+	staged, left, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: t.TempDir()}, nil)
+	require.NoError(t, err)
+	require.Equal(t, []job.Input{input("rows.csv", "a,b\n")}, staged)
+	require.Empty(t, left)
 }
 
 func TestAStagingThatIsRepeatedReplacesWhatTheFirstOneLeft(t *testing.T) {
@@ -90,7 +106,7 @@ func TestAStagingThatIsRepeatedReplacesWhatTheFirstOneLeft(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(to, "sub", "rows.csv"), []byte("a longer torn file"), 0o600))
 	require.NoError(t, os.Symlink(victim, filepath.Join(to, "rows.csv"))) // a training of the attempt before can have put it there
 	for range 2 {
-		_, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: to}, nil)
+		_, _, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: to}, nil)
 		require.NoError(t, err)
 		for _, name := range []string{"rows.csv", "sub/rows.csv"} {
 			body, err := os.ReadFile(filepath.Join(to, name))
@@ -108,7 +124,7 @@ func TestAFolderThatLeadsOutIsNotStagedInto(t *testing.T) {
 	_, p := dataset(t, map[string]string{"sub/rows.csv": "new"})
 	to, outside := t.TempDir(), t.TempDir()
 	require.NoError(t, os.Symlink(outside, filepath.Join(to, "sub")))
-	_, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: to}, nil)
+	_, _, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: to}, nil)
 	require.ErrorContains(t, err, "copy the dataset: ")
 	entries, err := os.ReadDir(outside)
 	require.NoError(t, err)
@@ -143,7 +159,7 @@ func TestADatasetThatCannotBeReadIsNotStagedInPart(t *testing.T) {
 			t.Parallel()
 			dir, p := dataset(t, map[string]string{"a.csv": "a"})
 			tc.spoil(t, dir)
-			staged, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: t.TempDir()}, nil)
+			staged, _, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: t.TempDir()}, nil)
 			require.ErrorContains(t, err, "copy the dataset: ")
 			require.ErrorContains(t, err, tc.want)
 			require.Empty(t, staged, "a part of a dataset is no dataset")
@@ -155,7 +171,7 @@ func TestADatasetThatCannotBeReadIsNotStagedInPart(t *testing.T) {
 	_, p := dataset(t, map[string]string{"a.csv": "a"})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := p.Stage(ctx, job.Record{}, disk.Folder{Volume: t.TempDir()}, nil)
+	_, _, err := p.Stage(ctx, job.Record{}, disk.Folder{Volume: t.TempDir()}, nil)
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -163,7 +179,7 @@ func TestAnEmptyDatasetIsNoReasonToStageAModel(t *testing.T) {
 	t.Parallel()
 	dir, p := dataset(t, map[string]string{".hidden": "x"})
 	require.NoError(t, p.GiveModel(dir))
-	staged, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: t.TempDir()}, nil)
+	staged, _, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: t.TempDir()}, nil)
 	require.NoError(t, err)
 	require.Empty(t, staged, "the job ends with the sentence about a dataset without files")
 }

@@ -1,11 +1,9 @@
 package raylocal
 
 import (
-	"os"
-	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
+
+	"github.com/ncsa/clowder-ray/internal/rayjob"
 )
 
 // ports are the ports on which the parts of one Ray listen.
@@ -48,26 +46,11 @@ func (c Config) arguments(at ports, temp string) []string {
 	return args
 }
 
-// The variables that Ray and the trainings inherit from this program. Settings of the service, which may be secrets, and
-// settings of another Ray are not passed on.
-var (
-	inherited         = []string{"HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "HF_HOME"}
-	inheritedPrefixes = []string{"LC_", "CUDA_", "NVIDIA_", "OMP_", "MKL_", "NCCL_", "XDG_"}
-)
-
 // environment is the environment of every process of the Ray with this mark.
 func (c Config) environment(mark string) []string {
-	var env []string
-	path := os.Getenv("PATH")
-	for _, kv := range os.Environ() {
-		name, _, _ := strings.Cut(kv, "=")
-		if slices.Contains(inherited, name) || slices.ContainsFunc(inheritedPrefixes, func(p string) bool { return strings.HasPrefix(name, p) }) {
-			env = append(env, kv)
-		}
-	}
-	env = append(env, c.Env...)
-	return append(env,
-		"PATH="+filepath.Dir(c.Python)+string(filepath.ListSeparator)+path,
+	env, path := rayjob.Inherited(c.Python)
+	return append(append(env, c.Env...),
+		path,
 		markName+"="+mark,
 		"RAY_AUTH_MODE=token",
 		"RAY_AUTH_TOKEN_PATH="+tokenPath(c.Dir),

@@ -28,13 +28,13 @@ func writeArchive(ctx context.Context, w io.Writer, root *os.Root, m manifest.Me
 	if err := manifest.Write(&made, m, r); err != nil {
 		return err
 	}
-	guide := report.FormOf(r).Guide(r.Versions) +
+	guide := report.GuideOf(r) +
 		"\n`model_card.md` describes the model and its limits; `manifest.json` records exactly what it was made from.\n"
 	z := newArchive(w, m.Started)
 	if err := z.addTexts(textFile{"README.md", guide}, textFile{"manifest.json", made.String()}, textFile{"model_card.md", card.String()}); err != nil {
 		return err
 	}
-	held := slices.DeleteFunc(slices.Clone(r.Outputs), func(o results.Output) bool { return !archived(r, o.Path) })
+	held := slices.DeleteFunc(slices.Clone(r.Outputs), func(o results.Output) bool { return o.Apart })
 	return z.finish(ctx, root, held, results.ModelDir, "model/")
 }
 

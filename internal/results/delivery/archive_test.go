@@ -120,51 +120,51 @@ func TestAnArchiveThatDoesNotFitIsAnError(t *testing.T) {
 func TestCodeThatIsNotWhatRanIsLeftOut(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		change func(t *testing.T, f *resultstest.Fixture, in *job.Input, code *results.Output)
+		change func(t *testing.T, f *resultstest.Fixture, in *job.Input, code *results.CodeFile)
 		want   []string
 	}{
 		"as it ran": {nil, []string{"code/helper.py", "code/train.py"}},
 		"code that was not staged": {
-			func(t *testing.T, _ *resultstest.Fixture, _ *job.Input, code *results.Output) {
+			func(t *testing.T, _ *resultstest.Fixture, _ *job.Input, code *results.CodeFile) {
 				t.Helper()
 				code.SHA256 = strings.Repeat("e", 64)
 			}, []string{"code/helper.py"},
 		},
 		"code of another size": {
-			func(t *testing.T, _ *resultstest.Fixture, _ *job.Input, code *results.Output) {
+			func(t *testing.T, _ *resultstest.Fixture, _ *job.Input, code *results.CodeFile) {
 				t.Helper()
 				code.Size++
 			}, []string{"code/helper.py"},
 		},
 		"a path that climbs": {
-			func(t *testing.T, _ *resultstest.Fixture, _ *job.Input, code *results.Output) {
+			func(t *testing.T, _ *resultstest.Fixture, _ *job.Input, code *results.CodeFile) {
 				t.Helper()
 				code.Path = "../train.py"
 			},
 			[]string{"code/helper.py"},
 		},
 		"a path from the root": {
-			func(t *testing.T, _ *resultstest.Fixture, _ *job.Input, code *results.Output) {
+			func(t *testing.T, _ *resultstest.Fixture, _ *job.Input, code *results.CodeFile) {
 				t.Helper()
 				code.Path = "/train.py"
 			},
 			[]string{"code/helper.py"},
 		},
 		"a path in folders": {
-			func(t *testing.T, _ *resultstest.Fixture, _ *job.Input, code *results.Output) {
+			func(t *testing.T, _ *resultstest.Fixture, _ *job.Input, code *results.CodeFile) {
 				t.Helper()
 				code.Path = "src/a/train.py"
 			},
 			[]string{"code/helper.py", "code/src/a/train.py"},
 		},
 		"more than code has": {
-			func(t *testing.T, _ *resultstest.Fixture, in *job.Input, code *results.Output) {
+			func(t *testing.T, _ *resultstest.Fixture, in *job.Input, code *results.CodeFile) {
 				t.Helper()
 				in.Size, code.Size = maxCodeBytes+1, maxCodeBytes+1
 			}, []string{"code/helper.py"},
 		},
 		"so much that nothing else has room": { // the file is not there, but its room is taken
-			func(t *testing.T, _ *resultstest.Fixture, in *job.Input, code *results.Output) {
+			func(t *testing.T, _ *resultstest.Fixture, in *job.Input, code *results.CodeFile) {
 				t.Helper()
 				in.Size, code.Size = maxCodeBytes, maxCodeBytes
 				in.Path, code.Path = "gone", "a.py"

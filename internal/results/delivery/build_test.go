@@ -21,7 +21,6 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/manifest"
-	"github.com/ncsa/clowder-ray/internal/results/report"
 	"github.com/ncsa/clowder-ray/internal/results/report/chart"
 	"github.com/ncsa/clowder-ray/internal/results/resultstest"
 )
@@ -159,7 +158,7 @@ func TestArchiveHoldsTheModelAndHowToLoadIt(t *testing.T) {
 		require.NoError(t, err)
 		switch e.Name {
 		case "README.md":
-			require.Contains(t, string(body), report.SnippetFile("text"))
+			require.Contains(t, string(body), "from transformers import pipeline")
 		case "model/model.safetensors":
 			require.Equal(t, resultstest.Safetensors(4096), body)
 		}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/ncsa/clowder-ray/internal/results"
@@ -79,14 +80,15 @@ func deliverables(ctx context.Context, root *os.Root, events []results.Event, r 
 			func(w io.Writer) error { return results.CopyOutput(w, root, o) },
 		})
 	}
+	behind := len(list)
 	if r.Kind == results.ResultTraining {
-		list = append(list, graphTables(root, r)...)
 		list = append(list, models(ctx, root, r, m)...)
 	}
 	if r.Kind == results.ResultScript {
 		list = append(list, scriptFiles(ctx, root, r, m)...)
 	}
-	return append(list, deliverable{
+	list = append(list, answers(ctx, root, r, m)...)
+	list = append(list, deliverable{
 		Artifact{
 			Name: "report.html", ContentType: typeHTML, Show: ShowHTML,
 			Title:       "Report",
@@ -99,20 +101,50 @@ func deliverables(ctx context.Context, root *os.Root, events []results.Event, r 
 			return report.Write(w, events, r, m)
 		},
 	})
+	if r.Kind != results.ResultScript {
+		list = slices.Insert(list, behind, withFreeNames(describedFiles(root, r), list)...)
+	}
+	return list
+}
+
+// answers are the answers of a prediction that are files of their own, in one archive.
+func answers(ctx context.Context, root *os.Root, r *results.Result, m manifest.Meta) []deliverable {
+	if r.Kind != results.ResultPrediction || !hasFilesIn(r, results.AnswersDir) {
+		return nil
+	}
+	return []deliverable{{
+		Artifact{
+			Name: "answers.zip", ContentType: typeZip,
+			Title:       "Answers as files",
+			Description: "A file with the answer for each file of the dataset, under the same name.",
+		},
+		func(w io.Writer) error {
+			return newArchive(w, m.Started).finish(ctx, root, r.Outputs, results.AnswersDir, "answers/")
+		},
+	}}
+}
+
+// withFreeNames returns the files whose names no file of the service has, each name once.
+func withFreeNames(described, others []deliverable) []deliverable {
+	taken := map[string]bool{}
+	for _, d := range others {
+		taken[strings.ToLower(d.Name)] = true
+	}
+	return slices.DeleteFunc(described, func(d deliverable) bool {
+		name := strings.ToLower(d.Name)
+		defer func() { taken[name] = true }()
+		return taken[name]
+	})
 }
 
 func predictionsWords(r *results.Result) string {
 	if r.Kind == results.ResultPrediction {
 		return "The prediction for every " + r.Prediction.Unit() + "."
 	}
-	switch r.Unit() {
-	case "edge":
-		return "Every test edge and as many random pairs, with their probabilities."
-	case "node":
-		return "Every test node with its label and the prediction."
-	default:
-		return "Every test row with its label and the prediction."
+	if o, ok := r.Output(results.PredictionsFile); ok && o.Text != "" {
+		return results.Plain(o.Text, "")
 	}
+	return "Every test " + r.Unit() + " with its label and the prediction."
 }
 
 // models are the metrics and the archives. The simple model comes along where there is one.
@@ -128,7 +160,7 @@ func models(ctx context.Context, root *os.Root, r *results.Result, m manifest.Me
 	if upload(r) == uploadReport {
 		return list
 	}
-	if b := r.Baseline(results.BaselineLinear); b != nil && hasBaseline(r) {
+	if b := r.Baseline(results.RoleSimple); b != nil && hasFilesIn(r, results.BaselineDir) {
 		list = append(list, deliverable{
 			Artifact{
 				Name: "baseline.zip", ContentType: typeZip,
@@ -148,14 +180,9 @@ func models(ctx context.Context, root *os.Root, r *results.Result, m manifest.Me
 	})
 }
 
-// hasBaseline reports whether the trainer handed over the simple model.
-func hasBaseline(r *results.Result) bool {
-	for _, o := range r.Outputs {
-		if strings.HasPrefix(o.Path, results.BaselineDir) {
-			return true
-		}
-	}
-	return false
+// hasFilesIn reports whether the trainer handed over files in a folder.
+func hasFilesIn(r *results.Result, folder string) bool {
+	return slices.ContainsFunc(r.Outputs, func(o results.Output) bool { return strings.HasPrefix(o.Path, folder) })
 }
 
 // boards are TensorBoard's files, for those who asked for everything.
@@ -227,5 +254,5 @@ func pictures(c chart.Curves, r *results.Result) []deliverable {
 			func(w io.Writer) error { return chart.WritePNG(w, predicted) },
 		})
 	}
-	return append(list, graphPictures(r)...)
+	return append(list, blockPictures(r)...)
 }

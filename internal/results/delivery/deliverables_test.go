@@ -12,6 +12,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/report"
 	"github.com/ncsa/clowder-ray/internal/results/resultstest"
+	"github.com/ncsa/clowder-ray/trainer"
 )
 
 func TestDeliverablesOfEachKind(t *testing.T) {
@@ -75,10 +76,10 @@ func TestArchiveOfEachKindSaysHowToUseIt(t *testing.T) {
 		golden  string
 		snippet string
 	}{
-		"texts":           {golden: results.ResultFile, snippet: "text"},
-		"texts to number": {golden: results.ResultFile, snippet: "text_regression", change: func(r *results.Result) { r.Task, r.Metrics.Task = "text-regression", "text-regression" }},
-		"pictures":        {golden: "result-image.json", snippet: "image"},
-		"tables":          {golden: "result-regression.json", snippet: "table"},
+		"texts":            {golden: results.ResultFile, snippet: "text/text"},
+		"texts to numbers": {golden: results.ResultFile, snippet: "text/text_regression", change: func(r *results.Result) { r.Usage.Snippet = "text/text_regression" }},
+		"pictures":         {golden: "result-image.json", snippet: "image/image"},
+		"tables":           {golden: "result-regression.json", snippet: "table/table"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -87,26 +88,32 @@ func TestArchiveOfEachKindSaysHowToUseIt(t *testing.T) {
 				tc.change(&f.Result)
 			}
 			deliverAll(t, f)
-			require.Contains(t, string(inArchive(t, f.Path("user/model.zip"), "README.md")), report.SnippetFile(tc.snippet))
-			require.NotEmpty(t, report.SnippetFile(tc.snippet))
+			require.Contains(t, string(inArchive(t, f.Path("user/model.zip"), "README.md")), codeOf(t, tc.snippet))
 			require.NotEmpty(t, inArchive(t, f.Path("user/model.zip"), "model/config.json"))
 		})
 	}
 	f := resultstest.NewGolden(t, results.ResultFile)
 	deliverAll(t, f)
 	require.Equal(t, resultstest.Safetensors(64), inArchive(t, f.Path("user/baseline.zip"), "baseline/weights.safetensors"))
-	for _, kind := range []string{results.ModelText, results.ModelImage, results.ModelTable} {
-		f.Result.Model.Kind = kind
-		require.NotEmpty(t, report.SnippetFile("baseline_"+kind))
-		require.Contains(t, report.BaselineGuide(&f.Result), report.SnippetFile("baseline_"+kind))
-	}
-	require.Contains(t, string(inArchive(t, f.Path("user/baseline.zip"), "README.md")), "the bag of words, the baseline for the trained model")
+	require.Contains(t, report.BaselineGuide(&f.Result), codeOf(t, "text/baseline_text"))
+}
+
+// codeOf is the code of a snippet.
+func codeOf(t *testing.T, name string) string {
+	t.Helper()
+	s, ok := trainer.NamedSnippet(name)
+	require.True(t, ok, name)
+	return s.Code
 }
 
 func TestALargeGraphStaysWithTheRegisteredVersion(t *testing.T) {
 	t.Parallel()
 	for _, delivered := range []bool{true, false} {
-		f := resultstest.NewGolden(t, "result-graph.json", func(r *results.Result) { r.Graph.Stored.Delivered = delivered })
+		f := resultstest.NewGolden(t, "result-graph.json", func(r *results.Result) {
+			for i := range r.Outputs {
+				r.Outputs[i].Apart = !delivered && r.Outputs[i].Path == "out/model/graph.safetensors"
+			}
+		})
 		deliverAll(t, f)
 		z, err := zip.OpenReader(f.Path("user/model.zip"))
 		require.NoError(t, err)
@@ -139,8 +146,8 @@ func TestLogHoldsEveryWorker(t *testing.T) {
 	deliverAll(t, f)
 	body, err := os.ReadFile(f.Path("user/log.txt"))
 	require.NoError(t, err)
-	_, printed, found := strings.Cut(string(body), "What it printed: log.txt")
-	require.True(t, found)
+	_, printed, isLinked := strings.Cut(string(body), "What it printed: log.txt")
+	require.True(t, isLinked)
 	require.Equal(t, "\n\nepoch 1 done\n\nWhat it printed: logs/rank-0.txt\n\nprinted by rank-0\n\nWhat it printed: logs/rank-2.txt\n\nprinted by rank-2\n"+
 		"\nWhat it printed: logs/rank-10.txt\n\nprinted by rank-10\n", printed)
 }

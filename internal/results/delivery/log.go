@@ -19,8 +19,12 @@ func writeLog(w io.Writer, root *os.Root, events []results.Event) error {
 	b := bufio.NewWriter(w)
 	p := func(format string, args ...any) { _, _ = fmt.Fprintf(b, format, args...) } // Flush reports the first error
 	p("What the run did (times in UTC)\n\n")
+	var metrics results.MetricList
 	for _, e := range events {
-		if words := logLine(e); words != "" {
+		if e.Kind == results.KindMetrics {
+			metrics = e.Described
+		}
+		if words := logLine(e, metrics); words != "" {
 			p("%s  attempt %d  %s\n", e.Time.UTC().Format(time.DateTime), e.Attempt, text.OneLine(words))
 		}
 	}
@@ -34,7 +38,7 @@ func writeLog(w io.Writer, root *os.Root, events []results.Event) error {
 }
 
 // logLine is an event as a line of the log, empty for those that come too often.
-func logLine(e results.Event) string {
+func logLine(e results.Event, metrics results.MetricList) string {
 	switch e.Kind {
 	case results.KindPhase:
 		return e.Text
@@ -48,11 +52,11 @@ func logLine(e results.Event) string {
 		words := []string{fmt.Sprintf("epoch %s, %s:", text.Decimal(e.Epoch, 2), e.Split)}
 		for _, name := range slices.Sorted(maps.Keys(e.Metrics)) {
 			value := e.Metrics[name]
-			words = append(words, results.Title(name), results.Figure(name, value))
+			words = append(words, metrics.Named(name).Head(), metrics.Named(name).Figure(value))
 		}
 		return strings.Join(words, " ")
 	case results.KindBest:
-		return fmt.Sprintf("best so far: epoch %s, %s %s", text.Decimal(e.Epoch, 2), results.Title(e.Metric), results.Figure(e.Metric, e.Value))
+		return fmt.Sprintf("best so far: epoch %s, %s %s", text.Decimal(e.Epoch, 2), metrics.Named(e.Metric).Head(), metrics.Named(e.Metric).Figure(e.Value))
 	case results.KindTrial:
 		return trialLine(e)
 	case results.KindResume:
@@ -71,7 +75,7 @@ func trialLine(e results.Event) string {
 	}
 	words := fmt.Sprintf("trial %d (%s): %s", e.Trial, e.Settings, e.State)
 	if e.Loss != nil {
-		words += ", validation loss " + results.Figure("loss", *e.Loss)
+		words += ", validation loss " + results.Share(*e.Loss)
 	}
 	return words
 }

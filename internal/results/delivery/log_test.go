@@ -36,7 +36,7 @@ func TestEachEventIsALineOfTheLog(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tc.want, logLine(tc.event))
+			require.Equal(t, tc.want, logLine(tc.event, nil))
 		})
 	}
 }

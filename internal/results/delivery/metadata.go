@@ -37,8 +37,9 @@ func Metadata(m manifest.Meta, r *results.Result) map[string]any {
 	case results.ResultTraining:
 		describeTraining(r, content)
 		describeVersion(m.Model, content)
+		describeCounts(r.Data.Counts, content)
 	case results.ResultPrediction:
-		describePrediction(r.Prediction, content, r.Task)
+		describePrediction(r, content)
 	case results.ResultScript:
 		describeScript(r, content)
 	case results.ResultCheck:
@@ -66,13 +67,30 @@ func describeTraining(r *results.Result, content map[string]any) {
 		"device":           results.Plain(r.Training.Device, ""),
 		"validation_value": r.Metrics.Validation[r.Metric].Value,
 	})
-	if g := r.Graph; g != nil {
-		content["nodes"], content["edges"] = g.Nodes, g.Edges
-	}
 	if s, ok := r.Metrics.Test[r.Metric]; ok {
 		low, high := s.Bounds()
 		content["test_value"], content["test_low"], content["test_high"] = s.Value, low, high
 	}
+}
+
+// describeCounts adds what the kind of data counts, under names that are not taken.
+func describeCounts(counts results.Counts, content map[string]any) {
+	if len(counts) > fewCounts {
+		return
+	}
+	for name, n := range counts {
+		if _, taken := content[name]; !taken && countName(name) {
+			content[name] = n
+		}
+	}
+}
+
+// fewCounts is how many counts of the data the metadata takes.
+const fewCounts = 5
+
+// countName reports whether a name may be a key: a short word.
+func countName(name string) bool {
+	return name != "" && len(name) <= 20 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
 // describeVersion tells under what name the model is registered, and which version of it is the best one.
@@ -83,7 +101,8 @@ func describeVersion(v manifest.ModelVersion, content map[string]any) {
 	content["name"], content["name_version"], content["champion"] = v.Name, v.Version, v.Champion
 }
 
-func describePrediction(p *results.Prediction, content map[string]any, task string) {
+func describePrediction(r *results.Result, content map[string]any) {
+	p := r.Prediction
 	content["model"] = text.Shorten(p.Model.Ref(), results.MaxText)
 	content["rows"], content["skipped"] = p.Rows, p.Skipped
 	if len(p.Counts) > 0 && len(p.Counts) <= fewLabels {
@@ -96,7 +115,7 @@ func describePrediction(p *results.Prediction, content map[string]any, task stri
 			content["counts"] = string(doc)
 		}
 	}
-	if metric, s, ok := results.FirstScore(p.Scores, task); ok {
+	if metric, s, ok := r.FirstScore(p.Scores); ok {
 		low, high := s.Bounds()
 		content["metric"], content["value"], content["low"], content["high"] = metric, s.Value, low, high
 	}

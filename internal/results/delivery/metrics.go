@@ -9,7 +9,7 @@ import (
 type DeliveredMetrics struct {
 	results.Metrics
 	Calibration *results.Calibration `json:"calibration,omitempty"`
-	Training    results.Training     `json:"training"`
+	Training    results.Training     `json:"training" required:"false"`
 }
 
 func newDeliveredMetrics(r *results.Result) DeliveredMetrics {

@@ -79,7 +79,7 @@ func scriptFiles(ctx context.Context, root *os.Root, r *results.Result, m manife
 func sortOutputs(outputs []results.Output) (single, rest []results.Output) {
 	for _, o := range slices.SortedFunc(slices.Values(outputs), func(a, b results.Output) int { return cmp.Compare(a.Path, b.Path) }) {
 		name := strings.TrimPrefix(o.Path, results.OutDir)
-		if strings.Contains(name, "/") || slices.Contains(pages, strings.ToLower(path.Ext(name))) || strings.HasSuffix(name, ".part") || len(single) == maxSingleFiles {
+		if strings.Contains(name, "/") || isPage(name) || strings.HasSuffix(name, ".part") || len(single) == maxSingleFiles {
 			rest = append(rest, o)
 		} else {
 			single = append(single, o)
@@ -87,6 +87,9 @@ func sortOutputs(outputs []results.Output) (single, rest []results.Output) {
 	}
 	return single, rest
 }
+
+// isPage reports whether a browser may run what a file of this name holds.
+func isPage(name string) bool { return slices.Contains(pages, strings.ToLower(path.Ext(name))) }
 
 // outputType is text for what people read, and bytes for all else: Clowder draws other types, and the file may not be what its name says.
 func outputType(p string) string {
@@ -111,7 +114,7 @@ func writeCode(ctx context.Context, w io.Writer, root *os.Root, r *results.Resul
 		staged[in.SHA256] = in
 	}
 	z, left := newArchive(w, m.Started), int64(maxCodeBytes)
-	for _, c := range slices.SortedFunc(slices.Values(r.Script.Code), func(a, b results.Output) int { return cmp.Compare(a.Path, b.Path) }) {
+	for _, c := range slices.SortedFunc(slices.Values(r.Script.Code), func(a, b results.CodeFile) int { return cmp.Compare(a.Path, b.Path) }) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

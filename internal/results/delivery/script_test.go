@@ -78,7 +78,7 @@ func stage(t *testing.T, f *resultstest.Fixture, name, body string) job.Input {
 	in := job.Input{Name: name, Path: "0001-" + name, Size: int64(len(body)), SHA256: hex.EncodeToString(sum[:])}
 	f.Write(t, "inputs/"+in.Path, []byte(body))
 	f.Meta.Inputs = append(f.Meta.Inputs, in)
-	f.Result.Script.Code = append(f.Result.Script.Code, results.Output{Path: name, Size: in.Size, SHA256: in.SHA256})
+	f.Result.Script.Code = append(f.Result.Script.Code, results.CodeFile{Path: name, Size: in.Size, SHA256: in.SHA256})
 	return in
 }
 

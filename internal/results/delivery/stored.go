@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/ncsa/clowder-ray/internal/disk"
@@ -22,8 +21,8 @@ type StoredModel struct {
 	// Ref is what people call the model, for example reviews/3; Run made it, at Made.
 	Ref, Run string
 	Made     time.Time
-	// Kind is text, image or table, Base what it started from, Task what it answers.
-	Kind, Base, Task string
+	// Snippet names the lines of Python that load it: see results.Usage.
+	Snippet string
 	// Facts is what else is known of it: version.json of the archive.
 	Facts json.RawMessage
 }
@@ -57,14 +56,7 @@ func (m StoredModel) Write(ctx context.Context, w io.Writer) error {
 	if err := json.Indent(&facts, m.Facts, "", "  "); err != nil {
 		return fmt.Errorf("write what is known of the model %s: %w", m.Ref, err)
 	}
-	has := func(path string) bool {
-		return slices.ContainsFunc(m.Files, func(f results.Output) bool { return f.Path == path })
-	}
-	form := report.ModelForm{
-		Base: m.Base, Kind: m.Kind, Regression: results.IsRegression(m.Task), Links: m.Task == results.TaskLinks,
-		MeanPooled: has(report.HeadFile), WithWords: has(report.WordsFile),
-	}
-	guide := form.Guide(nil) +
+	guide := report.Guide(m.Snippet, nil) +
 		"\n`version.json` says what the model was made from and what it scores. The folder of run " + m.Run +
 		" in its dataset holds the report and the model card.\n"
 	z := newArchive(w, m.Made)

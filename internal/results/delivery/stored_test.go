@@ -14,7 +14,6 @@ import (
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/results"
-	"github.com/ncsa/clowder-ray/internal/results/report"
 	"github.com/ncsa/clowder-ray/internal/results/resultstest"
 )
 
@@ -22,7 +21,7 @@ import (
 func stored(f *resultstest.Fixture) StoredModel {
 	m := StoredModel{
 		Dir: f.Run().In("out/model"), Ref: "reviews/3", Run: "ft-old", Made: time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC),
-		Kind: results.ModelText, Task: "text-classification", Facts: []byte(`{"name":"reviews"}`),
+		Snippet: "text/text", Facts: []byte(`{"name":"reviews"}`),
 	}
 	for _, o := range f.Result.Outputs {
 		if rel, err := filepath.Rel("out/model", filepath.FromSlash(o.Path)); err == nil && filepath.IsLocal(rel) {
@@ -54,7 +53,7 @@ func TestAStoredModelIsPackedWithHowToLoadIt(t *testing.T) {
 		packed[e.Name] = string(body)
 	}
 	require.Len(t, packed, 2+len(m.Files))
-	require.Contains(t, packed["README.md"], report.SnippetFile("text"))
+	require.Contains(t, packed["README.md"], "from transformers import pipeline")
 	require.JSONEq(t, `{"name":"reviews"}`, packed["version.json"])
 	require.Equal(t, string(resultstest.Safetensors(2*inMemory)), packed["model/model.safetensors"])
 
@@ -87,9 +86,10 @@ func TestAStoredModelThatHasChangedIsNotHandedOver(t *testing.T) {
 func TestAStoredNetworkWithWordsBesideItIsPackedWithTheLinesForBoth(t *testing.T) {
 	t.Parallel()
 	f := resultstest.New(t)
-	f.Write(t, "out/model/"+report.WordsFile, []byte("{}"))
+	f.Write(t, "out/model/"+"words.json", []byte("{}"))
 	m := stored(f)
-	m.Files = append(m.Files, results.Output{Path: report.WordsFile, Size: 2, SHA256: "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"})
+	m.Snippet = "text/text_words"
+	m.Files = append(m.Files, results.Output{Path: "words.json", Size: 2, SHA256: "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"})
 	var packed bytes.Buffer
 	require.NoError(t, m.Write(t.Context(), &packed))
 	z, err := zip.NewReader(bytes.NewReader(packed.Bytes()), int64(packed.Len()))
@@ -99,5 +99,5 @@ func TestAStoredNetworkWithWordsBesideItIsPackedWithTheLinesForBoth(t *testing.T
 	defer func() { require.NoError(t, guide.Close()) }()
 	body, err := io.ReadAll(guide)
 	require.NoError(t, err)
-	require.Contains(t, string(body), report.SnippetFile("text_words"))
+	require.Contains(t, string(body), codeOf(t, "text/text_words"))
 }

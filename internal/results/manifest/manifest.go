@@ -57,6 +57,8 @@ type Dataset struct {
 	Name   string      `json:"name"`
 	SHA256 string      `json:"sha256"`
 	Files  []job.Input `json:"files"`
+	// NotRead are the files of the dataset that the run did not read, each with the reason.
+	NotRead []job.NotRead `json:"not_read,omitempty"`
 }
 
 // Model is the model that was made, or the one that predicted. WeightsSHA256 is what a repeated training must give
@@ -72,12 +74,12 @@ type Model struct {
 
 // Script is the code of a script and how it ran.
 type Script struct {
-	Entry        string           `json:"entry"`
-	Command      []string         `json:"command"`
-	CodeSHA256   string           `json:"code_sha256"`
-	Code         []results.Output `json:"code"`
-	Requirements []string         `json:"requirements,omitempty"`
-	Sandbox      string           `json:"sandbox"`
+	Entry        string             `json:"entry"`
+	Command      []string           `json:"command"`
+	CodeSHA256   string             `json:"code_sha256"`
+	Code         []results.CodeFile `json:"code"`
+	Requirements []string           `json:"requirements,omitempty"`
+	Sandbox      string             `json:"sandbox"`
 	// Failed says that the outputs are what a script left that failed.
 	Failed bool `json:"failed,omitempty"`
 }
@@ -101,7 +103,7 @@ func newManifest(m Meta, r *results.Result) Manifest {
 	return Manifest{
 		Schema: manifestVersion, Kind: r.Kind, Task: r.Task, Run: r.Run, Attempt: r.Attempt, JobID: m.JobID,
 		Extractor: m.Extractor, Version: m.Version, Started: m.Started.UTC().Format(time.RFC3339),
-		Dataset:  Dataset{ID: m.DatasetID, Name: m.DatasetName, SHA256: DataDigest(m.Inputs), Files: SortedInputs(m.Inputs)},
+		Dataset:  Dataset{ID: m.DatasetID, Name: m.DatasetName, SHA256: DataDigest(m.Inputs), Files: SortedInputs(m.Inputs), NotRead: NotRead(m, r)},
 		Settings: r.Settings, Seed: r.Training.Seed, SplitSHA256: r.Data.SplitSHA256, Model: manifestModel(m, r),
 		Search: search, Script: manifestScript(r), Hardware: r.Hardware, Versions: r.Versions, Outputs: outputs,
 	}
@@ -117,6 +119,13 @@ func manifestModel(m Meta, r *results.Result) *Model {
 	default:
 		return nil
 	}
+}
+
+// NotRead returns the files of the dataset that a run did not get or did not read, each once.
+func NotRead(m Meta, r *results.Result) []job.NotRead {
+	all := slices.Concat(m.NotRead, r.Data.NotRead)
+	slices.SortStableFunc(all, func(a, b job.NotRead) int { return cmp.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(all, func(a, b job.NotRead) bool { return a.Name == b.Name })
 }
 
 // Write writes manifest.json of a run.

@@ -56,6 +56,14 @@ func TestManifestIsReadBack(t *testing.T) {
 	}
 }
 
+func TestAManifestNamesTheFilesThatWereNotRead(t *testing.T) {
+	t.Parallel()
+	f := resultstest.NewGolden(t, results.ResultFile)
+	f.Meta.NotRead = []job.NotRead{{Name: "part2.csv", Reason: "it was still being uploaded"}}
+	f.Result.Data.NotRead = []job.NotRead{{Name: "part2.csv", Reason: "it was still being uploaded"}, {Name: "cube.h5", Reason: "an HDF5 file"}}
+	require.Equal(t, []job.NotRead{f.Result.Data.NotRead[1], f.Meta.NotRead[0]}, manifest.New(f.Meta, &f.Result).Dataset.NotRead)
+}
+
 func FuzzManifest(f *testing.F) {
 	f.Add([]byte(`{"schema":2,"run":"ft-x","task":"t","dataset":{"sha256":"x","files":[]},"settings":[{"name":"a","value":[1]}]}`))
 	f.Fuzz(func(t *testing.T, doc []byte) {

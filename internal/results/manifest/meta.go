@@ -27,6 +27,8 @@ type Meta struct {
 	// staged files.
 	Settings map[string]any
 	Inputs   []job.Input
+	// NotRead are files of the dataset that were not staged although they are data.
+	NotRead []job.NotRead
 	// Failure is why a script failed, as its user reads it; empty for a run that succeeded.
 	Failure string
 	// Page is the address of the run in the studio, empty for none.

@@ -19,7 +19,6 @@ const (
 	truncatedMuch  = 0.1
 	imbalancedMuch = 5   // the largest class over the smallest
 	waitingMuch    = 0.3 // of the time of every worker
-	fewRows        = 500
 )
 
 // learningSentence says in words how the training went.
@@ -31,10 +30,10 @@ func learningSentence(c chart.Curves, r *results.Result) string {
 		return ""
 	case best >= last && last > 1:
 		return fmt.Sprintf("The best validation %s was in the last of %s epochs: more epochs may improve it. %s",
-			results.MetricName(r.Metric), text.Decimal(last, 2), kept)
+			r.Named(r.Metric).Words(), text.Decimal(last, 2), kept)
 	case best < last:
 		return fmt.Sprintf("The best validation %s was in epoch %s of %s; later epochs did not improve it%s. %s",
-			results.MetricName(r.Metric), text.Decimal(best, 2), text.Decimal(last, 2), stopNote(r), kept)
+			r.Named(r.Metric).Words(), text.Decimal(best, 2), text.Decimal(last, 2), stopNote(r), kept)
 	case len(c.ValidationLoss) > 0:
 		return "The model was trained for " + epochs(last) + "."
 	}
@@ -84,17 +83,18 @@ func advice(c chart.Curves, r *results.Result) []string {
 func fitAdvice(c chart.Curves, r *results.Result) string {
 	const remedy = "Use fewer epochs, a lower learning_rate, a higher weight_decay, or more data."
 	metric, test, where := judged(r)
+	m := r.Named(metric)
 	train, known := r.Metrics.Train[metric]
-	share := where == heldOut && known && !results.LowerIsBetter(metric)
+	share := where == heldOut && known && !r.Named(metric).LowerIsBetter()
 	switch {
 	case rises(c.ValidationLoss):
 		return "The validation loss rises while the training loss falls: the model starts to overfit. " + remedy
 	case share && train.Value-test.Value > overfitGap:
 		return fmt.Sprintf("The model overfits (%s %s on the training %ss, %s on the test %ss). %s",
-			results.MetricName(metric), results.Figure(metric, train.Value), r.Unit(), results.Figure(metric, test.Value), r.Unit(), remedy)
+			m.Words(), m.Figure(train.Value), r.Unit(), m.Figure(test.Value), r.Unit(), remedy)
 	case share && underfits(r, metric, train):
 		return fmt.Sprintf("The model underfits (%s %s on the training %ss). Raise learning_rate or epochs, or choose a larger model.",
-			results.MetricName(metric), results.Figure(metric, train.Value), r.Unit())
+			m.Words(), m.Figure(train.Value), r.Unit())
 	default:
 		return ""
 	}
@@ -115,7 +115,7 @@ func rises(line []chart.Point) bool {
 
 // underfits reports whether a share on the training rows is nearer to the constant answer than to the truth.
 func underfits(r *results.Result, metric string, train results.Score) bool {
-	b := r.Baseline(results.BaselineConstant)
+	b := reference(r)
 	if b == nil {
 		return false
 	}
@@ -160,7 +160,7 @@ func dataAdvice(r *results.Result) []string {
 		}
 		out = append(out, words)
 	}
-	if r.Data.Rows.Train < fewRows && r.Unit() != "node" { // the neighbours of a few nodes with a label say enough, often
+	if r.Data.Rows.Train < r.Data.Enough {
 		out = append(out, fmt.Sprintf("Add data: %s are too few for reliable training.", text.Count(r.Data.Rows.Train, r.Unit())))
 	}
 	return out

@@ -70,7 +70,7 @@ func TestAdvice(t *testing.T) {
 			r.Training.PerWorker = []results.Worker{{WaitingShare: &share}, {WaitingShare: &share}}
 		}, "40 % of the time"},
 		"few rows":           {func(r *results.Result, _ *chart.Curves) { r.Data.Rows.Train = 80 }, "Add data"},
-		"from scratch":       {func(r *results.Result, _ *chart.Curves) { r.Model.FromScratch = true }, "pretrained"},
+		"from scratch":       {func(r *results.Result, _ *chart.Curves) { r.Model.FromScratch, r.Model.GainsByBase = true, true }, "pretrained"},
 		"nothing to improve": {func(*results.Result, *chart.Curves) {}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

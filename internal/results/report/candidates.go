@@ -35,53 +35,55 @@ func newCandidatesPart(r *results.Result) *candidatesPart {
 		}
 	}
 	validation, test := candidateMetrics(r)
-	slices.SortStableFunc(trained, func(a, b results.Candidate) int { return compareBy(validation[0], a, b) })
+	slices.SortStableFunc(trained, func(a, b results.Candidate) int { return compareBy(r.Named(validation[0]), a, b) })
 	part.Table.Heads = []string{"Model"}
 	for _, metric := range validation {
-		part.Table.Heads = append(part.Table.Heads, "Validation "+results.MetricName(metric))
+		part.Table.Heads = append(part.Table.Heads, "Validation "+r.Named(metric).Words())
 	}
 	for _, metric := range test {
-		part.Table.Heads = append(part.Table.Heads, "Test "+results.MetricName(metric))
+		part.Table.Heads = append(part.Table.Heads, "Test "+r.Named(metric).Words())
 	}
 	part.Table.Heads = append(part.Table.Heads, "Time", "Parameters")
 	for i, c := range trained {
 		if c.Chosen {
 			part.Delivered = i
 		}
-		part.Table.Rows = append(part.Table.Rows, candidateRow(c, validation, test))
+		part.Table.Rows = append(part.Table.Rows, candidateRow(r, c, validation, test))
 	}
 	part.Sentence = candidatesSentence(r, len(trained))
 	return part
 }
 
-// candidateMetrics are the metrics of the table. The first of the validation rows chose the model.
+// maxCandidateMetrics is how many metrics of the test rows the table has.
+const maxCandidateMetrics = 4
+
+// candidateMetrics are the metrics of the table: on the validation rows the one by which the candidates were compared and the headline, on
+// the test rows the headline and those that grade a model.
 func candidateMetrics(r *results.Result) (validation, test []string) {
 	metric, _, _ := headline(r)
-	switch {
-	case r.PredictsLinks():
-		return []string{r.Metric}, []string{r.Metric, "hits_at_10", "auc", "average_precision"}
-	case r.Graph != nil && r.Metric != metric:
-		return []string{r.Metric, metric}, []string{metric}
-	case r.Graph != nil:
-		return []string{metric}, []string{metric}
-	case metric == "loss":
-		return []string{metric}, []string{metric}
-	default:
-		return []string{"loss", metric}, []string{metric}
+	validation, test = []string{cmp.Or(r.ChosenBy, "loss")}, []string{metric}
+	if validation[0] != metric {
+		validation = append(validation, metric)
 	}
+	for _, m := range r.Described {
+		if m.Judges && len(test) < maxCandidateMetrics && !slices.Contains(test, m.Name) {
+			test = append(test, m.Name)
+		}
+	}
+	return validation, test
 }
 
-func candidateRow(c results.Candidate, validation, test []string) []string {
+func candidateRow(r *results.Result, c results.Candidate, validation, test []string) []string {
 	row := []string{candidateName(c)}
 	for _, name := range validation {
 		figure := "–"
 		if v, ok := c.Validation[name]; ok {
-			figure = results.Figure(name, v)
+			figure = r.Named(name).Figure(v)
 		}
 		row = append(row, figure)
 	}
 	for i, name := range test {
-		cell := newScoreCell(c.Test, name)
+		cell := newScoreCell(c.Test, r.Named(name))
 		if cell.Interval != "" && i == 0 {
 			cell.Value += " (" + cell.Interval + ")"
 		}
@@ -105,13 +107,13 @@ func candidateName(c results.Candidate) string {
 }
 
 // compareBy orders candidates by a metric of the validation rows, the best first and those without it last.
-func compareBy(metric string, a, b results.Candidate) int {
+func compareBy(m results.Metric, a, b results.Candidate) int {
 	value := func(c results.Candidate) float64 {
-		v, ok := c.Validation[metric]
+		v, ok := c.Validation[m.Name]
 		switch {
 		case !ok:
 			return math.Inf(1)
-		case results.LowerIsBetter(metric):
+		case m.LowerIsBetter():
 			return v
 		default:
 			return -v

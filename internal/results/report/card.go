@@ -11,7 +11,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/manifest"
-	"github.com/ncsa/clowder-ray/internal/results/report/graphs"
+	"github.com/ncsa/clowder-ray/internal/results/section"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
@@ -29,9 +29,13 @@ func WriteCard(w io.Writer, m manifest.Meta, r *results.Result) error {
 	c.data(m, r)
 	c.training(r)
 	c.p("## Limits\n\nThe model can only be expected to work on data like its training %ss, and it repeats the errors of their labels. "+
-		"Test it on your own examples before you rely on it, and do not use it as the only basis for decisions about people.%s\n\n", r.Unit(), graphs.Limits(r))
+		"Test it on your own examples before you rely on it, and do not use it as the only basis for decisions about people.%s\n\n", r.Unit(), limits(r))
 	c.license(m, r)
-	c.p("## Use\n\n```python\n%s```\n\n", FormOf(r).Snippet())
+	use := "Let it answer for a dataset with the extractor `ncsa.ray.predict`.\n"
+	if code := snippetOf(r); code != "" {
+		use = "```python\n" + code + "```\n"
+	}
+	c.p("## Use\n\n%s\n", use)
 	c.p("Made by %s %s as run %s on %s.\n", markdown(m.Extractor), markdown(m.Version), markdown(m.Run), m.Started.UTC().Format(time.DateOnly))
 	_, err := w.Write(c.Bytes())
 	return err
@@ -51,34 +55,29 @@ func (c *card) about(m manifest.Meta, r *results.Result) {
 	}
 	origin := "fine-tuned from " + markdown(r.Model.Base)
 	switch {
-	case r.Graph != nil:
-		origin = markdown(graphs.Origin(r))
+	case r.Usage.Origin != "":
+		origin = markdown(r.Usage.Origin)
 	case r.IsEstimator():
 		origin = "fitted with scikit-learn (" + markdown(r.Model.Base) + ")"
 	case r.Model.FromScratch:
 		origin = "trained from random weights (" + markdown(r.Model.Base) + ")"
 	}
 	c.p("A model for %s, %s, with %s parameters. Input: %s. Output: %s.\n\n",
-		markdown(r.Task), origin, text.Number(r.Model.Parameters), markdown(reads(r.Model)), cardOutput(r))
+		markdown(r.Task), origin, text.Number(r.Model.Parameters), markdown(reads(r)), cardOutput(r))
 }
 
 // cardOutput says what the model answers.
 func cardOutput(r *results.Result) string {
-	labels := fmt.Sprintf("%d labels: %s", len(r.Model.Labels), markdown(text.ListSome(r.Model.Labels, 20, 60)))
-	switch {
-	case r.PredictsLinks():
-		return graphs.LinkOutput(r)
-	case r.IsRegression():
-		return "a number"
-	case r.Model.Kind == results.ModelLanguage:
-		return languageOutput
-	case r.Model.Kind == results.ModelTokens:
-		return "for each word one of " + labels
-	case r.LabelSets != nil:
-		return "any of " + labels
-	default:
-		return "one of " + labels
+	return markdown(answers(r, fmt.Sprintf("one of %d labels: ", len(r.Model.Labels))))
+}
+
+// limits are the sentences of the kind about what the model must not be used for.
+func limits(r *results.Result) string {
+	var b strings.Builder
+	for _, sentence := range r.Usage.Limits[:min(len(r.Usage.Limits), results.MaxLimits)] {
+		b.WriteString(" " + markdown(sentence))
 	}
+	return b.String()
 }
 
 // maxCardBaselines is how many simple models the card has: the report has them all.
@@ -87,10 +86,10 @@ const maxCardBaselines = 4
 func (c *card) scores(r *results.Result) {
 	c.p("## Scores\n\n| Rows | Metric | Value | 95 %% interval | Number of rows |\n|---|---|---:|---|---:|\n")
 	for split, scores := range r.Splits() {
-		c.rows(split, scores)
+		c.rows(r, split, scores)
 	}
 	for _, b := range baselines(r, maxCardBaselines) {
-		c.rows("test, "+b.Title, b.Test)
+		c.rows(r, "test, "+b.Title, b.Test)
 	}
 	if len(r.Metrics.Test) == 0 {
 		c.p("\nThere were no test rows. The best epoch was chosen by the validation rows, so their scores are slightly too optimistic.\n\n")
@@ -103,14 +102,14 @@ func (c *card) scores(r *results.Result) {
 	c.p("\n\n")
 }
 
-func (c *card) rows(name string, scores results.Scores) {
+func (c *card) rows(r *results.Result, name string, scores results.Scores) {
 	for _, metric := range slices.Sorted(maps.Keys(scores)) {
-		s := scores[metric]
+		s, m := scores[metric], r.Named(metric)
 		interval := ""
 		if s.Low != nil && s.High != nil {
-			interval = results.Figure(metric, *s.Low) + " to " + results.Figure(metric, *s.High)
+			interval = m.Figure(*s.Low) + " to " + m.Figure(*s.High)
 		}
-		c.p("| %s | %s | %s | %s | %s |\n", markdown(name), markdown(results.Title(metric)), results.Figure(metric, s.Value), interval, text.Number(s.N))
+		c.p("| %s | %s | %s | %s | %s |\n", markdown(name), markdown(m.Head()), m.Figure(s.Value), interval, text.Number(s.N))
 	}
 }
 
@@ -122,12 +121,10 @@ func (c *card) data(m manifest.Meta, r *results.Result) {
 	unit := r.Unit()
 	c.p("Label: %s. %s training %ss, %s validation %ss to choose the best epoch, %s test %ss.\n\n", markdown(labelName(r)),
 		text.Number(r.Data.Rows.Train), unit, text.Number(r.Data.Rows.Validation), unit, text.Number(r.Data.Rows.Test), unit)
-	if s := graphs.NewShape(r); s != nil {
-		c.p("The graph:\n\n")
-		for _, f := range s.Facts {
-			c.p("- %s: %s.\n", f.Name, markdown(strings.TrimRight(f.Value, ".")))
+	for _, s := range r.Sections {
+		if s.Place == section.PlaceData {
+			c.facts(s)
 		}
-		c.p("\n")
 	}
 	if len(r.Warnings) > 0 {
 		c.p("## Warnings\n\n")
@@ -136,6 +133,22 @@ func (c *card) data(m manifest.Meta, r *results.Result) {
 		}
 		c.p("\n")
 	}
+}
+
+// facts are the facts of a section.
+func (c *card) facts(s section.Section) {
+	var list []section.Fact
+	for _, b := range s.Blocks {
+		list = append(list, b.Facts...)
+	}
+	if len(list) == 0 {
+		return
+	}
+	c.p("%s:\n\n", markdown(s.Title))
+	for _, f := range list {
+		c.p("- %s: %s.\n", markdown(f.Name), markdown(strings.TrimRight(f.Value, ".")))
+	}
+	c.p("\n")
 }
 
 // license says what decides on the use of the model. What nobody has written down is not guessed.

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/base64"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,12 +18,8 @@ func TestReportHasRoomForSoManyPicturesOnly(t *testing.T) {
 	r, err := results.DecodeResult(resultstest.Golden(t, "result-image.json"))
 	require.NoError(t, err)
 	large := base64.StdEncoding.EncodeToString(append([]byte("\x89PNG\r\n\x1a\n"), bytes.Repeat([]byte{1}, 32<<10-8)...))
-	for _, list := range []*[]results.Example{&r.Data.Samples, &r.Mistakes, &r.Unsure} {
-		*list = nil
-		for range 100 {
-			*list = append(*list, results.Example{File: "a.png", Content: strings.Repeat("x", 9999), Image: large, Label: "a", Predicted: "b"})
-		}
-	}
+	many := slices.Repeat([]results.Example{{File: "a.png", Content: strings.Repeat("x", 9999), Image: large, Label: "a", Predicted: "b"}}, 100)
+	r.Data.Samples, r.Mistakes, r.Unsure = many, many, many
 	page := renderResult(t, r)
 	require.Less(t, len(page), 3<<20)
 	require.Equal(t, maxImageBytes/len(large), strings.Count(page, "<img"))
@@ -58,7 +55,7 @@ func TestCardSaysWhatItsModelMayBeUsedFor(t *testing.T) {
 		"rows held out":     {func(*results.Result) {}, "The test rows were held out"},
 		"nothing held out":  {func(r *results.Result) { r.Metrics.Test = nil }, "There were no test rows."},
 		"a figure to read":  {func(*results.Result) {}, "(95 % interval "},
-		"how it is applied": {func(*results.Result) {}, SnippetFile("text")},
+		"how it is applied": {func(*results.Result) {}, "from transformers import pipeline"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -44,5 +44,5 @@ func share(v float64) string {
 	if v < 0 {
 		return "–"
 	}
-	return results.Figure("", v)
+	return results.Share(v)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/report/chart"
+	"github.com/ncsa/clowder-ray/internal/results/section"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
@@ -49,6 +50,12 @@ func dataFacts(r *results.Result, p results.Progress) []pair {
 	for _, left := range d.Dropped[:min(len(d.Dropped), maxRows)] {
 		out = append(out, pair{"Skipped", text.Count(left.Rows, "row") + ": " + results.Plain(left.Reason, "no reason was given")})
 	}
+	for _, file := range d.NotRead[:min(len(d.NotRead), maxRows)] {
+		out = append(out, pair{"Not read", text.Shorten(results.Plain(file.Name, ""), 200) + ": " + results.Plain(file.Reason, "no reason was given")})
+	}
+	if left := len(d.NotRead) - maxRows; left > 0 {
+		out = append(out, pair{"Not read", text.Count(left, "more file") + ", see manifest.json"})
+	}
 	if d.TruncatedShare > 0 {
 		limit := float64(r.Model.MaxLength)
 		if d.Lengths != nil && limit == 0 { // a check has no model yet
@@ -65,14 +72,7 @@ func dataFacts(r *results.Result, p results.Progress) []pair {
 
 // labelName says where the labels stand.
 func labelName(r *results.Result) string {
-	if r.PredictsLinks() {
-		return "none: a pair of nodes has an edge or not"
-	}
-	otherwise := "the name of the folder"
-	if strings.HasSuffix(r.Task, "-generation") {
-		otherwise = "none: a language model learns to continue the texts"
-	}
-	return results.Plain(r.Data.LabelColumn, otherwise)
+	return text.Shorten(results.Plain(r.Data.LabelColumn, results.Plain(r.Data.LabelWords, "the name of the folder")), results.MaxText)
 }
 
 // because is the reason of the first decision of that name, as a sentence behind what it decided.
@@ -179,7 +179,7 @@ type imageBudget struct{ left int }
 
 // url is a picture that the report holds itself. DecodeResult has made sure that it is a PNG in base64 and nothing else.
 func (a *imageBudget) url(image string) template.URL {
-	if image == "" || len(image) > a.left || results.CheckImage(image) != nil {
+	if image == "" || len(image) > a.left || section.CheckPicture(image) != nil {
 		return ""
 	}
 	a.left -= len(image)
@@ -203,7 +203,7 @@ func newExamples(list []results.Example, images *imageBudget) *examples {
 			row.Where = ""
 		}
 		if x.Confidence != nil {
-			row.Confidence = results.Figure("", *x.Confidence)
+			row.Confidence = results.Share(*x.Confidence)
 		}
 		row.Doubted, e.Doubts = x.LabelDoubted, e.Doubts || x.LabelDoubted
 		if i < shownExamples {

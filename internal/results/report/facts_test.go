@@ -39,7 +39,7 @@ func TestTheBaseOfAModelIsSaidWithItsCommit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := goldenTraining(t)
-			r.Model = results.Model{Kind: results.ModelText, Base: "org/bert"}
+			r.Model = results.Model{Kind: "text", Base: "org/bert"}
 			r.Candidates = nil
 			tc.change(r)
 			require.Equal(t, tc.want, valueOf(newModelPart(r, manifest.Meta{}).Facts, "Base"))
@@ -174,6 +174,7 @@ func TestTrialsAreShownByHowFarTheyCame(t *testing.T) {
 func TestWhatASearchCostAndWon(t *testing.T) {
 	t.Parallel()
 	s := searched()
+	r := &results.Result{Search: s}
 	s.TestComparison = &results.Comparison{Difference: 0.0123456, Error: new(0.004), Rows: 1200}
 	s.Ended = "The time was over."
 	require.Equal(t, []pair{
@@ -182,19 +183,19 @@ func TestWhatASearchCostAndWon(t *testing.T) {
 		{"Difference in test loss", "0.0123 ± 0.004 on 1,200 rows (positive: the trial is better)"},
 		{"Cost", "1 min 30 s: as much as 2.5 trainings with the default settings"},
 		{"Ended early", "The time was over."},
-	}, searchFacts(s, "accuracy"))
+	}, searchFacts(r, "accuracy"))
 
 	s.TestComparison.Error, s.Best, s.Trainings, s.Ended, s.DefaultModel, s.DefaultTest["accuracy"] = nil, nil, 0, "", "Words", results.Score{Value: 0.75, N: 1}
-	require.Empty(t, searchFacts(s, "accuracy"), "a score without an interval is too little for a fact")
-	require.Equal(t, "accuracy 0.850 (0.800–0.900)", valueOf(testFact("x", results.Scores{"accuracy": s.BestTest["accuracy"]}, "accuracy"), "x"))
-	require.Len(t, testFact("x", s.BestTest, "loss"), 1, "the loss is named once")
+	require.Empty(t, searchFacts(r, "accuracy"), "a score without an interval is too little for a fact")
+	require.Equal(t, "accuracy 0.850 (0.800–0.900)", valueOf(testFact(r, "x", results.Scores{"accuracy": s.BestTest["accuracy"]}, "accuracy"), "x"))
+	require.Len(t, testFact(r, "x", s.BestTest, "loss"), 1, "the loss is named once")
 }
 
 func TestCandidatesAreOrderedByWhatChoseTheModel(t *testing.T) {
 	t.Parallel()
 	order := func(metric string, values ...map[string]float64) string {
 		r := goldenTraining(t)
-		r.Task, r.Metric, r.Candidates = results.TaskLinks, metric, nil
+		r.ChosenBy, r.Metric, r.Candidates = metric, metric, nil
 		for i, v := range values {
 			r.Candidates = append(r.Candidates, results.Candidate{Name: string(rune('a' + i)), Validation: v, Chosen: i == 0})
 		}
@@ -232,4 +233,15 @@ func TestWordsThatThePagesOfTheStudioShare(t *testing.T) {
 	require.True(t, strings.HasPrefix(strings.TrimSpace(string(drawn)), "<"), drawn)
 	require.Contains(t, string(drawn), "<svg")
 	require.NotContains(t, string(drawn), "<loss>")
+}
+
+func TestFilesThatWereNotReadAreNamedWithTheReason(t *testing.T) {
+	t.Parallel()
+	r := goldenTraining(t)
+	for i := range maxRows + 2 {
+		r.Data.NotRead = append(r.Data.NotRead, job.NotRead{Name: fmt.Sprintf("%d.h5", i), Reason: "an HDF5 file"})
+	}
+	facts := dataFacts(r, results.Progress{})
+	require.Equal(t, "0.h5: an HDF5 file", valueOf(facts, "Not read"))
+	require.Contains(t, facts, pair{"Not read", "2 more files, see manifest.json"})
 }

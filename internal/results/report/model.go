@@ -11,7 +11,6 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/manifest"
-	"github.com/ncsa/clowder-ray/internal/results/report/graphs"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
@@ -27,32 +26,23 @@ type modelPart struct {
 func newModelPart(r *results.Result, m manifest.Meta) *modelPart {
 	origin := "fine-tuned from " + results.Plain(r.Model.Base, "") + atCommit(r)
 	switch {
-	case r.Graph != nil:
-		origin = graphs.Origin(r)
+	case r.Usage.Origin != "":
+		origin = results.Plain(r.Usage.Origin, "")
 	case r.IsEstimator():
 		origin = results.Plain(r.Model.Base, "") + ", fitted to this data alone"
 	case r.Model.FromScratch:
 		origin = results.Plain(r.Model.Base, "") + ", trained from random weights"
 	}
-	if beside := results.Plain(r.Model.AveragedWith, ""); beside != "" {
-		origin += ", averaged with " + beside
+	if averaged := results.Plain(r.Model.AveragedWith, ""); averaged != "" {
+		origin += ", averaged with " + averaged
 	}
-	part := &modelPart{Snippet: FormOf(r).Snippet(), Facts: []pair{
+	part := &modelPart{Snippet: snippetOf(r), Facts: []pair{
 		{"Base", origin},
 		{"License", license(r)},
 		{"Size", fmt.Sprintf("%s parameters, %s", text.Number(r.Model.Parameters), text.Bytes(modelBytes(r)))},
-		{"Input", text.Shorten(reads(r.Model), results.MaxText)},
+		{"Input", reads(r)},
 	}}
-	switch {
-	case r.PredictsLinks():
-		part.Facts = append(part.Facts, pair{"Output", graphs.LinkOutput(r)})
-	case r.IsRegression():
-		part.Facts = append(part.Facts, pair{"Output", "a number in the unit of " + results.Plain(r.Data.LabelColumn, "the target")})
-	case r.Model.Kind == results.ModelLanguage:
-		part.Facts = append(part.Facts, pair{"Output", languageOutput})
-	default:
-		part.Facts = append(part.Facts, pair{"Output", results.Plain(text.ListSome(r.Model.Labels, 30, 60), "")})
-	}
+	part.Facts = append(part.Facts, pair{"Output", answers(r, "")})
 	if name := results.Plain(m.Model.Name, ""); name != "" {
 		part.Names = append(part.Names, fmt.Sprintf("%s/%d", name, m.Model.Version))
 		champion := fmt.Sprintf("The current champion is %s.", results.Plain(m.Model.Champion, "not known"))

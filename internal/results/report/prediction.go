@@ -5,7 +5,6 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/report/chart"
-	"github.com/ncsa/clowder-ray/internal/results/report/graphs"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
@@ -27,7 +26,7 @@ func newPredictionPart(r *results.Result, images *imageBudget) *predictionPart {
 		Unit: p.Unit(), Facts: predictionFacts(p), Checks: newCheckList(r), Labels: newBarList(p.Counts, nil), Values: chart.Histogram(valuesTitle(p), p.Values), Samples: newExamples(p.Samples, images),
 	}
 	if len(p.Scores) > 0 {
-		part.Scores = newScoreTable([]string{"These rows", "Test rows of training"}, []results.Scores{p.Scores, p.TrainedScores})
+		part.Scores = newScoreTable(r, []string{"These rows", "Test rows of training"}, []results.Scores{p.Scores, p.TrainedScores})
 	}
 	return part
 }
@@ -53,8 +52,8 @@ func predictionFacts(p *results.Prediction) []pair {
 		pair{"Input", results.Plain(text.ListSome(p.InputColumns, 30, 60), "the files themselves")},
 		pair{text.Capital(p.Unit()) + "s", text.Count(p.Rows, p.Unit()) + " predicted"},
 	)
-	for _, f := range graphs.Asked(p.Graph) {
-		out = append(out, pair(f))
+	for _, f := range p.Facts {
+		out = append(out, pair{results.Plain(f.Name, "–"), results.Plain(f.Value, "")})
 	}
 	if p.Skipped > 0 {
 		out = append(out, pair{"Skipped", text.Count(p.Skipped, "row") + " could not be read"})

@@ -11,7 +11,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/manifest"
 	"github.com/ncsa/clowder-ray/internal/results/report/chart"
-	"github.com/ncsa/clowder-ray/internal/results/report/graphs"
+	"github.com/ncsa/clowder-ray/internal/results/section"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
@@ -39,14 +39,13 @@ type page struct {
 	Script     *scriptPart
 	Prediction *predictionPart
 	Data       *dataPart
-	Graph      *graphs.Shape
+	OfData     []shownSection
 	Learning   *learningPart
 	Candidates *candidatesPart
 	Search     *searchPart
 	Result     *resultPart
-	Learnt     *graphs.Learnt
+	OfResult   []shownSection
 	Mistakes   *mistakesPart
-	Answers    *answersPart
 	Model      *modelPart
 	Run        runPart
 	Settings   []settingRow
@@ -99,7 +98,7 @@ func newPage(events []results.Event, r *results.Result, m manifest.Meta, files F
 		pg.Prediction = newPredictionPart(r, images)
 	case results.ResultCheck:
 		pg.Kicker, subject = "Data check (no training)", "dry run"
-		pg.Data, pg.Graph = newDataPart(r, p, images), graphs.NewShape(r)
+		pg.Data, pg.OfData = newDataPart(r, p, images), sections(r, section.PlaceData, images)
 	case results.ResultScript:
 		pg.Kicker, subject = "Report of a script", text.Excerpt(r.Script.Entry, 80)
 		pg.Script = newScriptPart(r, files)
@@ -111,8 +110,8 @@ func newPage(events []results.Event, r *results.Result, m manifest.Meta, files F
 		pg.Candidates = newCandidatesPart(r)
 		pg.Search = newSearchPart(r)
 		pg.Mistakes = newMistakesPart(r, images)
-		pg.Answers = newAnswersPart(r)
-		pg.Data, pg.Graph, pg.Learnt = newDataPart(r, p, images), graphs.NewShape(r), graphs.NewLearnt(r)
+		pg.Data, pg.OfData = newDataPart(r, p, images), sections(r, section.PlaceData, images)
+		pg.OfResult = sections(r, section.PlaceResult, images)
 		pg.Model = newModelPart(r, m)
 		pg.Advice = advice(c, r)
 	}
@@ -126,15 +125,16 @@ func newPage(events []results.Event, r *results.Result, m manifest.Meta, files F
 
 func tiles(r *results.Result) []pair {
 	metric, score, where := headline(r)
-	out := []pair{{results.Title(metric) + " on " + where + " " + r.Unit() + "s", results.Figure(metric, score.Value)}}
-	for _, other := range []string{"f1_macro", "r2", "hits_at_10"} {
-		if s, ok := r.Metrics.Test[other]; ok && metric != other && len(out) < 2 {
-			out = append(out, pair{results.Title(other), results.Figure(other, s.Value)})
+	out := []pair{{r.Named(metric).Head() + " on " + where + " " + r.Unit() + "s", r.Named(metric).Figure(score.Value)}}
+	for _, other := range r.Described {
+		if s, ok := r.Metrics.Test[other.Name]; ok && metric != other.Name && !other.LowerIsBetter() {
+			out = append(out, pair{other.Head(), other.Figure(s.Value)})
+			break
 		}
 	}
 	for _, b := range baselines(r, 2) {
 		if s, ok := b.Test[metric]; ok {
-			out = append(out, pair{"Baseline: " + text.Shorten(results.Plain(b.Title, b.Name), 40), results.Figure(metric, s.Value)})
+			out = append(out, pair{"Baseline: " + text.Shorten(results.Plain(b.Title, b.Name), 40), r.Named(metric).Figure(s.Value)})
 		}
 	}
 	return append(out, pair{"Training time", text.Duration(results.Seconds(r.Training.Seconds))}, pair{"Training " + r.Unit() + "s", text.Number(r.Data.Rows.Train)})

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -35,16 +34,16 @@ func newLearningPart(c chart.Curves, r *results.Result) *learningPart {
 		part.Sentence = "These are the curves of the network, which is not delivered. " + part.Sentence
 	}
 	part.Charts = drawn(chart.Loss(c), chart.Metric(c), chart.Rate(c))
-	part.Table = learningTable(c)
+	part.Table = learningTable(c, r)
 	return part
 }
 
 // learningTable has a row for each evaluation; of very many, the last ones.
-func learningTable(c chart.Curves) figureTable {
+func learningTable(c chart.Curves, r *results.Result) figureTable {
 	lines := [][]chart.Point{c.TrainLoss, c.ValidationLoss}
 	table := figureTable{Heads: []string{"Epoch", "Training loss", "Validation loss"}}
 	if c.MetricName != "loss" {
-		lines, table.Heads = append(lines, c.Metric), append(table.Heads, "Validation "+results.MetricName(c.MetricName))
+		lines, table.Heads = append(lines, c.Metric), append(table.Heads, "Validation "+r.Named(c.MetricName).Words())
 	}
 	rows := map[float64][]string{}
 	for i, line := range lines {
@@ -53,7 +52,7 @@ func learningTable(c chart.Curves) figureTable {
 				rows[p.X] = slices.Repeat([]string{"–"}, len(table.Heads))
 				rows[p.X][0] = text.Decimal(p.X, 2)
 			}
-			rows[p.X][i+1] = results.Figure(append([]string{"loss", "loss"}, c.MetricName)[i], p.Y)
+			rows[p.X][i+1] = r.Named(append([]string{"loss", "loss"}, c.MetricName)[i]).Figure(p.Y)
 		}
 	}
 	epochs := slices.Sorted(maps.Keys(rows))
@@ -81,8 +80,6 @@ type resultPart struct {
 	Scores scoreTable
 	// Splits are the scores on the rows that the training saw, and those that it did not.
 	Splits      scoreTable
-	Entities    *entityPart
-	LabelSets   *labelSetPart
 	Classes     []classRow
 	MoreClasses int
 	// Long says that the table of classes is collapsed.
@@ -102,26 +99,26 @@ type thresholdRow struct{ From, Precision, Recall, F1 string }
 func newResultPart(r *results.Result) *resultPart {
 	classes := classTable(r)
 	part := &resultPart{
-		Unit:     r.Unit(),
-		Entities: newEntityPart(r.Entities), LabelSets: newLabelSetPart(r.LabelSets), Scores: comparison(r), Splits: splits(r), Matrix: chart.NewMatrix(r),
+		Unit:   r.Unit(),
+		Scores: comparison(r), Splits: splits(r), Matrix: chart.NewMatrix(r),
 		Classes: classes[:min(len(classes), maxClassRows)], MoreClasses: max(0, len(classes)-maxClassRows), Long: len(classes) > manyClassRows,
 	}
 	if b := r.Binary; b != nil {
 		area := ""
 		if s, ok := r.Metrics.Test["roc_auc"]; ok {
-			area = ", area " + results.Figure("", s.Value)
+			area = ", area " + results.Share(s.Value)
 		}
 		part.Charts = append(part.Charts, chart.ROC(b, area), chart.PrecisionRecall(b))
 		part.Positive = text.Shorten(results.Plain(b.Positive, "the second"), 60)
 		for _, t := range b.Thresholds[:min(len(b.Thresholds), maxRows)] {
 			part.Thresholds = append(part.Thresholds,
-				thresholdRow{text.Significant(t.Threshold), results.Figure("", t.Precision), results.Figure("", t.Recall), results.Figure("", t.F1)})
+				thresholdRow{text.Significant(t.Threshold), results.Share(t.Precision), results.Share(t.Recall), results.Share(t.F1)})
 		}
 	}
 	if c := r.Calibration; c != nil {
 		part.Charts = append(part.Charts, drawn(chart.Calibration(c))...)
 		part.Bins = calibrationTable(c)
-		part.Calibration = fmt.Sprintf("When the model reports a confidence of 90 %%, it should be right 9 times in 10. Expected calibration error (ECE): %s.", results.Figure("", c.ECE))
+		part.Calibration = fmt.Sprintf("When the model reports a confidence of 90 %%, it should be right 9 times in 10. Expected calibration error (ECE): %s.", results.Share(c.ECE))
 	}
 	if g := r.Regression; g != nil {
 		part.Charts = append(part.Charts, drawn(chart.Predicted(g), chart.Histogram("Errors (true minus predicted)", &g.Residuals))...)
@@ -133,7 +130,7 @@ func calibrationTable(c *results.Calibration) figureTable {
 	table := figureTable{Heads: []string{"Confidence", "Accuracy", "Rows"}}
 	for _, b := range c.Bins {
 		if b.N > 0 {
-			table.Rows = append(table.Rows, []string{results.Figure("", b.Confidence), results.Figure("", b.Accuracy), text.Number(b.N)})
+			table.Rows = append(table.Rows, []string{results.Share(b.Confidence), results.Share(b.Accuracy), text.Number(b.N)})
 		}
 	}
 	return table
@@ -145,9 +142,14 @@ type scoreTable struct {
 	Rows  []scoreRow
 }
 
+// maxUnit is how many characters of the unit of a metric a table has.
+const maxUnit = 60
+
 type scoreRow struct {
 	Metric string
-	Cells  []scoreCell
+	// Unit is that of the values, empty for plain numbers.
+	Unit  string
+	Cells []scoreCell
 }
 
 type scoreCell struct{ Value, Interval string }
@@ -161,22 +163,24 @@ func comparison(r *results.Result) scoreTable {
 	if c := r.Champion; c != nil && c.Comparable {
 		heads, lists = append(heads, fmt.Sprintf("%s/%d", text.Shorten(results.Plain(c.Name, ""), 40), c.Version)), append(lists, c.Test)
 	}
-	return newScoreTable(heads, lists)
+	return newScoreTable(r, heads, lists)
 }
 
-// baselines are the simple models to show, at most n. Graphs have many, so theirs are the best ones.
+// baselines are the simple models to show, at most n. One that answers at random, or that is the delivered model, is not shown. Of many, the
+// best simple ones are shown.
 func baselines(r *results.Result, n int) []results.Baseline {
-	list := r.Metrics.Baselines
-	if r.Graph != nil {
-		metric, _, _ := headline(r)
-		delivered := r.Delivered()
-		list = slices.DeleteFunc(slices.Clone(list), func(b results.Baseline) bool { return delivered != nil && delivered.Name == b.Name })
+	metric, _, _ := headline(r)
+	delivered := r.Delivered()
+	list := slices.DeleteFunc(slices.Clone(r.Metrics.Baselines), func(b results.Baseline) bool {
+		return b.Role == results.RoleChance || delivered != nil && delivered.Name == b.Name
+	})
+	if len(simples(r)) > 1 {
 		slices.SortStableFunc(list, func(a, b results.Baseline) int {
 			one, other := a.Test[metric].Value, b.Test[metric].Value
-			switch {
-			case results.IsBetter(metric, one, other):
+			switch m := r.Named(metric); {
+			case m.IsBetter(one, other):
 				return -1
-			case results.IsBetter(metric, other, one):
+			case m.IsBetter(other, one):
 				return 1
 			default:
 				return 0
@@ -187,10 +191,10 @@ func baselines(r *results.Result, n int) []results.Baseline {
 }
 
 func splits(r *results.Result) scoreTable {
-	return newScoreTable([]string{"Training", "Validation", "Test"}, []results.Scores{r.Metrics.Train, r.Metrics.Validation, r.Metrics.Test})
+	return newScoreTable(r, []string{"Training", "Validation", "Test"}, []results.Scores{r.Metrics.Train, r.Metrics.Validation, r.Metrics.Test})
 }
 
-func newScoreTable(heads []string, lists []results.Scores) scoreTable {
+func newScoreTable(r *results.Result, heads []string, lists []results.Scores) scoreTable {
 	all := map[string]bool{}
 	for _, scores := range lists {
 		for metric := range scores {
@@ -198,41 +202,28 @@ func newScoreTable(heads []string, lists []results.Scores) scoreTable {
 		}
 	}
 	table := scoreTable{Heads: heads}
-	for _, metric := range slices.SortedFunc(maps.Keys(all), byImportance) {
+	for _, metric := range slices.SortedFunc(maps.Keys(all), r.Described.Compare) {
 		if len(table.Rows) == maxRows {
 			break
 		}
-		row := scoreRow{Metric: results.Title(metric)}
+		m := r.Named(metric)
+		row := scoreRow{Metric: m.Head(), Unit: text.Shorten(results.Plain(m.Unit, ""), maxUnit)}
 		for _, scores := range lists {
-			row.Cells = append(row.Cells, newScoreCell(scores, metric))
+			row.Cells = append(row.Cells, newScoreCell(scores, m))
 		}
 		table.Rows = append(table.Rows, row)
 	}
 	return table
 }
 
-// important are the metrics that a person looks for first.
-var important = []string{"mrr", "hits_at_1", "hits_at_10", "hits_at_100", "auc", "average_precision", "accuracy", "f1_macro", "f1_weighted", "mcc", "roc_auc", "rmse", "mae", "r2", "spearman", "exact_match", "bits_per_byte", "perplexity", "token_accuracy"}
-
-// byImportance orders metrics, those that are not known at the end.
-func byImportance(a, b string) int {
-	rank := func(metric string) int {
-		if i := slices.Index(important, metric); i >= 0 {
-			return i
-		}
-		return len(important)
-	}
-	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
-}
-
-func newScoreCell(scores results.Scores, metric string) scoreCell {
-	s, ok := scores[metric]
+func newScoreCell(scores results.Scores, m results.Metric) scoreCell {
+	s, ok := scores[m.Name]
 	if !ok {
 		return scoreCell{Value: "–"}
 	}
-	cell := scoreCell{Value: results.Figure(metric, s.Value)}
+	cell := scoreCell{Value: m.Figure(s.Value)}
 	if low, high := s.Bounds(); low < high {
-		cell.Interval = results.Interval(metric, low, high)
+		cell.Interval = m.Interval(low, high)
 	}
 	return cell
 }
@@ -245,7 +236,7 @@ type mistakesPart struct {
 
 // newMistakesPart is nil where there is nothing to show.
 func newMistakesPart(r *results.Result, images *imageBudget) *mistakesPart {
-	part := &mistakesPart{Wrong: newExamples(r.Mistakes, images), Unsure: newExamples(r.Unsure, images), Regression: r.IsRegression()}
+	part := &mistakesPart{Wrong: newExamples(r.Mistakes, images), Unsure: newExamples(r.Unsure, images), Regression: r.PredictsNumbers()}
 	if part.Wrong == nil && part.Unsure == nil {
 		return nil
 	}

@@ -40,8 +40,8 @@ func rewritten(tb testing.TB, name string, change func(string) string) string {
 	for _, v := range []any{r, &events, &m} {
 		rewrite(reflect.ValueOf(v).Elem(), each)
 	}
-	for i, kind := range []string{results.BaselineConstant, results.BaselineLinear}[:min(2, len(baselines))] {
-		baselines[i].Name = kind
+	for i, role := range []results.Role{results.RoleConstant, results.RoleSimple}[:min(2, len(baselines))] {
+		baselines[i].Role = role
 	}
 	var out bytes.Buffer
 	require.NoError(tb, Write(&out, events, r, m))

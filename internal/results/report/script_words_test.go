@@ -107,7 +107,7 @@ func TestTablesOfAScriptAreBoundedAndCountTheRest(t *testing.T) {
 	for i := range maxRows + 7 {
 		name := fmt.Sprintf("%03d", maxRows+6-i)
 		r.Outputs = append(r.Outputs, results.Output{Path: results.OutDir + name, Size: int64(i), SHA256: strings.Repeat("a", 64)})
-		s.Code = append(s.Code, results.Output{Path: name, Size: 2048, SHA256: strings.Repeat("b", 64)})
+		s.Code = append(s.Code, results.CodeFile{Path: name, Size: 2048, SHA256: strings.Repeat("b", 64)})
 		s.LeftOut = append(s.LeftOut, results.LeftOut{Path: name})
 		s.Findings = append(s.Findings, results.Finding{ID: "B1", File: name, Line: i, Severity: "low", Text: "Odd."})
 	}

@@ -38,15 +38,15 @@ func newSearchPart(r *results.Result) *searchPart {
 	metric := results.Plain(s.Metric, "metric")
 	part.Table.Heads = []string{"Trial", "Settings", "Validation loss", "Epochs", "Result"}
 	if metric != "loss" {
-		part.Table.Heads = slices.Insert(part.Table.Heads, 3, "Validation "+results.MetricName(metric))
+		part.Table.Heads = slices.Insert(part.Table.Heads, 3, "Validation "+r.Named(metric).Words())
 	}
 	for _, t := range sortedTrials(s) {
 		if t.Number == s.Chosen && s.DefaultModel == "" {
 			part.Delivered = len(part.Table.Rows)
 		}
-		part.Table.Rows = append(part.Table.Rows, trialRow(t, metric))
+		part.Table.Rows = append(part.Table.Rows, trialRow(r, t, metric))
 	}
-	part.Facts = searchFacts(s, metric)
+	part.Facts = searchFacts(r, metric)
 	return part
 }
 
@@ -74,12 +74,12 @@ func trialLoss(t results.Trial) float64 {
 	return *t.Loss
 }
 
-func trialRow(t results.Trial, metric string) []string {
+func trialRow(r *results.Result, t results.Trial, metric string) []string {
 	figure := func(name string, v *float64) string {
 		if v == nil {
 			return "–"
 		}
-		return results.Figure(name, *v)
+		return r.Named(name).Figure(*v)
 	}
 	row := []string{strconv.Itoa(t.Number), trialSettings(t), figure("loss", t.Loss)}
 	if metric != "loss" {
@@ -106,15 +106,16 @@ func trialSettings(t results.Trial) string {
 }
 
 // searchFacts are the figures on the test rows and the cost of the search.
-func searchFacts(s *results.Search, metric string) []pair {
+func searchFacts(r *results.Result, metric string) []pair {
+	s := r.Search
 	var out []pair
 	name := "default settings"
 	if s.DefaultModel != "" {
 		name = results.Plain(s.DefaultModel, "default model")
 	}
-	out = append(out, testFact("Test rows, "+name, s.DefaultTest, metric)...)
+	out = append(out, testFact(r, "Test rows, "+name, s.DefaultTest, metric)...)
 	if s.Best != nil {
-		out = append(out, testFact(fmt.Sprintf("Test rows, trial %d", *s.Best), s.BestTest, metric)...)
+		out = append(out, testFact(r, fmt.Sprintf("Test rows, trial %d", *s.Best), s.BestTest, metric)...)
 	}
 	if c := s.TestComparison; c != nil && c.Error != nil {
 		out = append(out, pair{"Difference in test loss", fmt.Sprintf("%s ± %s on %s (positive: the trial is better)",
@@ -130,11 +131,11 @@ func searchFacts(s *results.Search, metric string) []pair {
 	return out
 }
 
-func testFact(name string, scores results.Scores, metric string) []pair {
+func testFact(r *results.Result, name string, scores results.Scores, metric string) []pair {
 	var words []string
 	for _, m := range slices.Compact([]string{metric, "loss"}) {
-		if cell := newScoreCell(scores, m); cell.Interval != "" {
-			words = append(words, fmt.Sprintf("%s %s (%s)", results.MetricName(m), cell.Value, cell.Interval))
+		if cell := newScoreCell(scores, r.Named(m)); cell.Interval != "" {
+			words = append(words, fmt.Sprintf("%s %s (%s)", r.Named(m).Words(), cell.Value, cell.Interval))
 		}
 	}
 	if len(words) == 0 {

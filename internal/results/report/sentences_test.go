@@ -5,15 +5,16 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/results"
-	"github.com/ncsa/clowder-ray/internal/results/graph"
 	"github.com/ncsa/clowder-ray/internal/results/report/chart"
 	"github.com/ncsa/clowder-ray/internal/results/resultstest"
+	"github.com/ncsa/clowder-ray/trainer"
 )
 
 func TestTheSentenceOfALearningCurve(t *testing.T) {
@@ -69,10 +70,10 @@ func TestVerdictOfARegression(t *testing.T) {
 			t.Parallel()
 			r := &results.Result{Kind: results.ResultTraining, Task: "text-regression", Metric: "rmse"}
 			r.Metrics.Test = results.Scores{"rmse": {Value: tc.rmse, Low: &tc.low, High: &tc.high, N: 100}}
-			r.Metrics.Baselines = []results.Baseline{{Name: results.BaselineConstant, Title: "mean", Test: results.Scores{"rmse": {Value: tc.mean, N: 100}}}}
+			r.Metrics.Baselines = []results.Baseline{{Name: "constant", Role: results.RoleConstant, Title: "mean", Test: results.Scores{"rmse": {Value: tc.mean, N: 100}}}}
 			v := NewVerdict(r)
 			require.Equal(t, []string{string(tc.grade), tc.word}, []string{string(v.Grade), v.Word})
-			require.Contains(t, v.Sentence, "always predicting the mean scores "+results.Figure("rmse", tc.mean))
+			require.Contains(t, v.Sentence, "always predicting the mean scores "+results.Named("rmse").Figure(tc.mean))
 		})
 	}
 }
@@ -142,12 +143,12 @@ func TestAModelIsComparedWithTheBestEarlierVersion(t *testing.T) {
 
 func TestAChangeIsSaidInWords(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "0.060 lower", change("accuracy", 0.91, 0.85))
-	require.Equal(t, "0.060 higher", change("accuracy", 0.85, 0.91))
-	require.Equal(t, "the same", change("accuracy", 0.85, 0.85))
-	require.Equal(t, "50.0 % higher", change("rmse", 10, 15))
-	require.Equal(t, "25.0 % lower", change("rmse", 4, 3))
-	require.Equal(t, "2.000 higher", change("rmse", 0, 2), "nothing is a percentage of zero")
+	require.Equal(t, "0.060 lower", change(results.Named("accuracy"), 0.91, 0.85))
+	require.Equal(t, "0.060 higher", change(results.Named("accuracy"), 0.85, 0.91))
+	require.Equal(t, "the same", change(results.Named("accuracy"), 0.85, 0.85))
+	require.Equal(t, "50.0 % higher", change(results.Named("rmse"), 10, 15))
+	require.Equal(t, "25.0 % lower", change(results.Named("rmse"), 4, 3))
+	require.Equal(t, "2.000 higher", change(results.Named("rmse"), 0, 2), "nothing is a percentage of zero")
 }
 
 func TestASettingIsWrittenAsAPersonWould(t *testing.T) {
@@ -158,34 +159,30 @@ func TestASettingIsWrittenAsAPersonWould(t *testing.T) {
 	require.Equal(t, "not set", settingText(" \n"))
 }
 
+// TestTheGuidesSayWhatToInstall: each snippet of a kind names its packages and what the folder holds.
 func TestTheGuidesSayWhatToInstall(t *testing.T) {
 	t.Parallel()
-	for kind, install := range map[string]string{
-		results.ModelText: "`transformers`, `torch`", results.ModelImage: "`transformers`, `torch`, `pillow`", results.ModelTable: "`numpy`, `safetensors`",
-		results.ModelGraph: "`numpy`, `scipy`, `safetensors`",
-	} {
-		guide := ModelForm{Kind: kind}.Guide(map[string]string{"torch": "2.<b>`rm`", "numpy": "2.1", "unused": "9"})
-		require.Contains(t, guide, "install "+install)
-		require.NotContains(t, guide, "<b>")
-		require.NotContains(t, guide, "unused")
-		require.Equal(t, 2, strings.Count(guide, "```"), "one block of code")
-		require.NotContains(t, ModelForm{Kind: kind}.Guide(nil), "made with")
-		r := &results.Result{Model: results.Model{Kind: kind}, Metrics: results.Metrics{Baselines: []results.Baseline{{Name: results.BaselineLinear, Title: "bag of <words>"}}}}
-		baseline := BaselineGuide(r)
-		require.Contains(t, baseline, "This is the bag of &lt;words&gt;, the baseline")
-		require.Equal(t, 2, strings.Count(baseline, "```"))
-		r.Metrics.Baselines = nil
-		require.Contains(t, BaselineGuide(r), "This is the simple model, the baseline")
+	files, err := filepath.Glob(filepath.Join("..", "..", "..", "trainer", "kinds", "*", "snippets", "*.py"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		kind := filepath.Base(filepath.Dir(filepath.Dir(file)))
+		name := kind + "/" + strings.TrimSuffix(filepath.Base(file), ".py")
+		s, ok := trainer.NamedSnippet(name)
+		require.True(t, ok, name)
+		require.NotEmpty(t, s.Needs, name)
+		require.NotEmpty(t, s.Holds, name)
+		guide := Guide(name, map[string]string{"torch": "2.15.0", "numpy": "2.4"})
+		require.Contains(t, guide, "install `"+strings.Join(s.Needs, "`, `")+"`")
+		require.Contains(t, guide, "```python\n"+s.Code+"```\n", name)
+		require.NotContains(t, guide, "# needs:")
 	}
-	both := FormOf(&results.Result{Model: results.Model{Kind: results.ModelText, Base: "org/x", AveragedWith: "words"}})
-	require.Contains(t, both.Guide(nil), "install `transformers`, `torch`, `scikit-learn`, `safetensors`, `numpy`")
-	require.Contains(t, both.Guide(nil), SnippetFile("text_words"))
-	require.NotEqual(t, ModelForm{Kind: results.ModelText, Regression: true}.Guide(nil), ModelForm{Kind: results.ModelText}.Guide(nil), "a regression has no labels")
-	require.NotEqual(t, ModelForm{Kind: results.ModelGraph, Links: true}.Snippet(), ModelForm{Kind: results.ModelGraph, Base: "linear"}.Snippet(), "nodes have labels, links have none")
-	require.Contains(t, ModelForm{Kind: results.ModelGraph}.Guide(nil), "`model/graph.safetensors` has the nodes")
-	large := &results.Result{Model: results.Model{Kind: results.ModelGraph}, Graph: &graph.Description{Stored: &graph.Stored{Bytes: 1 << 30}}}
-	require.Contains(t, FormOf(large).Guide(nil), "is too large for this archive; it stays with the registered version")
-	require.Empty(t, SnippetFile("../report.go"))
+	for _, strange := range []string{"", "text", "../report", "text/../../x", "text/none", "text/text.py"} {
+		_, ok := trainer.NamedSnippet(strange)
+		require.False(t, ok, strange)
+		require.Contains(t, Guide(strange, nil), "ncsa.ray.predict")
+	}
+	require.Contains(t, GuideOf(&results.Result{Outputs: []results.Output{{Path: "out/model/graph.safetensors", Size: 1 << 30, Apart: true}}}), "`model/graph.safetensors` is too large for this archive (1 GiB)")
 }
 
 // svgMarks counts the elements of a chart; its markup must be XML.

@@ -59,28 +59,21 @@ func NewVerdict(r *results.Result) Verdict {
 }
 
 func trainingVerdict(r *results.Result) Verdict {
-	if r.PredictsLinks() {
-		return linkVerdict(r)
-	}
 	metric, score, where := headline(r)
-	v := Verdict{Figures: scoreWords(metric, score, where, r.Unit()) + secondScore(r, metric), Champion: championSentence(r)}
+	v := Verdict{Figures: scoreWords(r.Named(metric), score, where, r.Unit()) + moreScores(r, metric), Champion: championSentence(r)}
 	if where == heldOut {
-		v.Figures += baselineScores(r, metric)
+		v.Figures += baselineScores(r, metric) + ruleDelivered(r, metric)
 	}
 	v.Grade, v.Word = grade(r)
 	if won, ok := simpleWins(r); ok {
-		does := article(simple(r).Title) + " does " + won.how()
-		if r.Graph != nil {
-			does = "a simple model does " + won.how()
-		}
+		does := called(r, simple(r)) + " does " + won.how()
 		if v.Grade == GradeBad {
 			v.Word += ", and " + does
 		} else {
 			v.Grade, v.Word = GradeWeak, text.Capital(does)
 		}
-		if won.Metric != metric {
-			v.Figures += fmt.Sprintf("; its %s is %s, and that of this model is %s",
-				results.MetricName(won.Metric), results.Figure(won.Metric, won.Simple), results.Figure(won.Metric, won.Model.Value))
+		if m := r.Named(won.Metric); won.Metric != metric {
+			v.Figures += fmt.Sprintf("; its %s is %s, and that of this model is %s", m.Words(), m.Figure(won.Simple), m.Figure(won.Model.Value))
 		}
 		v.Help = help(r)
 		v.Sentence = v.Word + ": "
@@ -96,86 +89,68 @@ func trainingVerdict(r *results.Result) Verdict {
 	return v
 }
 
-// headline is the score that a person asks for first: accuracy or the typical error on the test rows, else the metric of the
-// choice, else that on the validation rows, which is said.
+// headline is the score that a person asks for first: the first metric on the test rows, else the metric of the choice on the validation
+// rows, which is said.
 func headline(r *results.Result) (metric string, score results.Score, where string) {
-	names := []string{"accuracy", "rmse", "exact_match", "bits_per_byte", r.Metric}
-	if r.PredictsLinks() {
-		names = []string{r.Metric}
+	if metric, s, ok := r.FirstScore(r.Metrics.Test); ok {
+		return metric, s, heldOut
 	}
-	for _, metric := range names {
-		if s, ok := r.Metrics.Test[metric]; ok && s.N > 0 {
-			return metric, s, heldOut
-		}
+	if s, ok := r.Metrics.Test[r.Metric]; ok && s.N > 0 {
+		return r.Metric, s, heldOut
 	}
 	return r.Metric, r.Metrics.Validation[r.Metric], "validation"
 }
 
 // scoreWords is a score with its interval and its rows, or what unit names: "accuracy 0.842 (95 % interval 0.824 to 0.858) on 1,821 held-out rows".
-func scoreWords(metric string, s results.Score, where, unit string) string {
-	words := results.MetricName(metric) + " " + results.Figure(metric, s.Value)
+func scoreWords(m results.Metric, s results.Score, where, unit string) string {
+	words := m.Words() + " " + m.Figure(s.Value)
 	if low, high := s.Bounds(); low < high {
-		words += fmt.Sprintf(" (95 %% interval %s to %s)", results.Figure(metric, low), results.Figure(metric, high))
+		words += fmt.Sprintf(" (95 %% interval %s to %s)", m.Figure(low), m.Figure(high))
 	}
 	return words + fmt.Sprintf(" on %s %s %ss", text.Number(s.N), where, unit)
 }
 
-// secondScore adds what the headline does not tell: how much of the spread a regression explains, or the metric that chose
-// the model.
-func secondScore(r *results.Result, headline string) string {
-	metric := r.Metric
-	if headline == "rmse" {
-		metric = "r2"
-	}
-	s, ok := r.Metrics.Test[metric]
-	if !ok || metric == headline || metric == "loss" {
-		return ""
-	}
-	words := ", " + results.MetricName(metric) + " " + results.Figure(metric, s.Value)
-	if b := r.Baseline(results.BaselineConstant); b != nil && headline != "rmse" {
-		if constant, ok := b.Test[metric]; ok {
-			words += " (constant baseline " + results.Figure(metric, constant.Value) + ")"
-		}
-	}
-	return words
-}
+// maxMore is how many metrics the verdict names behind the headline.
+const maxMore = 2
 
-// baselineScores says what the baselines score on the same rows.
-func baselineScores(r *results.Result, metric string) string {
-	if r.Language != nil {
-		return languageBaselines(r, metric)
-	}
-	var words string
-	if b := r.Baseline(results.BaselineConstant); b != nil {
-		if s, ok := b.Test[metric]; ok {
-			words = fmt.Sprintf("; %s scores %s", constantAnswer(r), results.Figure(metric, s.Value))
+// moreScores adds what the headline does not tell: the metrics that grade the model, and of an error the first score.
+func moreScores(r *results.Result, headline string) string {
+	names := judges(r)
+	if r.Named(headline).LowerIsBetter() {
+		for _, m := range r.Described {
+			if s, ok := r.Metrics.Test[m.Name]; ok && s.N > 0 && !m.LowerIsBetter() {
+				names = []string{m.Name}
+				break
+			}
 		}
 	}
-	if b := simple(r); b != nil {
-		if s, ok := b.Test[metric]; ok {
-			said := ""
-			if withinInterval(r.Metrics.Test[metric], s.Value) {
-				said = chance
+	names = slices.DeleteFunc(names, func(name string) bool {
+		_, ok := r.Metrics.Test[name]
+		return !ok || name == headline || r.Named(name).LowerIsBetter() && !r.Named(name).Judges
+	})
+	var words strings.Builder
+	for _, name := range names[:min(len(names), maxMore)] {
+		s, m := r.Metrics.Test[name], r.Named(name)
+		fmt.Fprintf(&words, ", %s %s", m.Words(), m.Figure(s.Value))
+		if b := r.Baseline(results.RoleConstant); b != nil && !r.Named(headline).LowerIsBetter() {
+			if constant, ok := b.Test[name]; ok {
+				words.WriteString(" (constant baseline " + m.Figure(constant.Value) + ")")
 			}
-			if words == "" {
-				return fmt.Sprintf("; %s scores %s", called(r, b), results.Figure(metric, s.Value)) + said
-			}
-			words += fmt.Sprintf(", %s %s", called(r, b), results.Figure(metric, s.Value)) + said
 		}
 	}
-	return words
+	return words.String()
 }
 
 // constantAnswer is the simplest of all models in words.
-func constantAnswer(r *results.Result) string {
-	if r.IsRegression() {
-		return "always predicting the mean"
-	}
+func constantAnswer(r *results.Result, b *results.Baseline) string {
 	best, label := -1, ""
 	for _, l := range r.Model.Labels { // in the model's order, so that a tie always falls the same way
 		if n := r.Data.Labels[l]; n > best {
 			best, label = n, l
 		}
+	}
+	if best < 0 {
+		return "always predicting the " + text.Shorten(results.Plain(b.Title, "same"), maxBaselineTitle)
 	}
 	return fmt.Sprintf("always predicting %q", text.Excerpt(label, 40))
 }
@@ -193,64 +168,41 @@ func leak(r *results.Result) string {
 	return ""
 }
 
-// judged is the score by which a model is graded: that of the metric that chose it, as it is the fair one where classes are
-// of unequal size, else the headline.
+// judges are the metrics that grade a model, the one that says how good it is first.
+func judges(r *results.Result) []string {
+	var names []string
+	for _, m := range r.Described {
+		if m.Judges {
+			names = append(names, m.Name)
+		}
+	}
+	if len(names) == 0 {
+		names = []string{r.Metric}
+	}
+	return names
+}
+
+// judged is the score by which a model is graded: that of the first metric that grades it, which is the fair one where classes are of
+// unequal size, else the headline.
 func judged(r *results.Result) (metric string, score results.Score, where string) {
 	metric, score, where = headline(r)
-	b := r.Baseline(results.BaselineConstant)
-	if b == nil || where != heldOut || r.Metric == "loss" || results.LowerIsBetter(metric) {
+	b := reference(r)
+	first := judges(r)[0]
+	declared := r.Named(first).Judges // a kind says so; else an error is graded by itself
+	if b == nil || where != heldOut || r.Named(metric).LowerIsBetter() && !declared {
 		return metric, score, where
 	}
-	own, has := r.Metrics.Test[r.Metric]
-	if _, ok := b.Test[r.Metric]; has && ok && own.N > 0 {
-		return r.Metric, own, where
+	s, tested := r.Metrics.Test[first]
+	if _, ok := b.Test[first]; tested && ok && s.N > 0 && (declared || !r.Named(first).LowerIsBetter()) {
+		return first, s, where
 	}
 	return metric, score, where
 }
 
-// grade compares the score with the constant answer.
-func grade(r *results.Result) (Grade, string) {
-	metric, score, where := judged(r)
-	if r.Language != nil && where == heldOut {
-		return languageGrade(r, metric, score)
+// reference is what a model that has learnt nothing scores, nil where nobody knows it.
+func reference(r *results.Result) *results.Baseline {
+	if b := r.Baseline(results.RoleConstant); b != nil {
+		return b
 	}
-	b := r.Baseline(results.BaselineConstant)
-	if where != heldOut || b == nil {
-		return GradeWeak, "Trained, but not tested"
-	}
-	constant, ok := b.Test[metric]
-	if !ok {
-		return GradeWeak, "Trained"
-	}
-	low, high := score.Bounds()
-	if results.LowerIsBetter(metric) {
-		return errorGrade(high >= constant.Value, 1-score.Value/constant.Value)
-	}
-	return shareGrade(low <= constant.Value, (score.Value-constant.Value)/(1-constant.Value), high-low > wideInterval, r.Unit())
-}
-
-// shareGrade grades a share, such as the accuracy. reduction is the part of the errors of the constant answer that the model avoids.
-func shareGrade(noBetter bool, reduction float64, wide bool, unit string) (Grade, string) {
-	switch {
-	case noBetter:
-		return GradeBad, "No better than guessing"
-	case reduction < goodReduction:
-		return GradeWeak, "Better than guessing, but weak"
-	case wide:
-		return GradeWeak, "Promising, but tested on few " + unit + "s"
-	default:
-		return GradeGood, "Clearly better than guessing"
-	}
-}
-
-// errorGrade grades an error, such as the RMSE.
-func errorGrade(noBetter bool, reduction float64) (Grade, string) {
-	switch {
-	case noBetter:
-		return GradeBad, "No better than the mean"
-	case reduction < goodReduction:
-		return GradeWeak, "Better than the mean, but inaccurate"
-	default:
-		return GradeGood, "Clearly better than the mean"
-	}
+	return r.Baseline(results.RoleChance)
 }

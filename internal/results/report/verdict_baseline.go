@@ -37,35 +37,89 @@ func withinInterval(s results.Score, other float64) bool {
 	return other != s.Value && low < high && other >= low && other <= high
 }
 
-// simple is the simple model that the verdict names, nil where there is none: the linear one, and for the nodes of a graph the best one
-// that is not the delivered one.
-func simple(r *results.Result) *results.Baseline {
-	if r.Graph == nil {
-		return r.Baseline(results.BaselineLinear)
+// maxBaselineTitle is how many characters of the title of a simple model a sentence has.
+const maxBaselineTitle = 110
+
+// baselineScores says what the simple models score on the same rows.
+func baselineScores(r *results.Result, metric string) string {
+	m := r.Named(metric)
+	var words strings.Builder
+	if b := r.Baseline(results.RoleConstant); b != nil {
+		if s, ok := b.Test[metric]; ok {
+			fmt.Fprintf(&words, "; %s scores %s", constantAnswer(r, b), m.Figure(s.Value))
+		}
 	}
+	if b := simple(r); b != nil {
+		if s, ok := b.Test[metric]; ok {
+			said := ""
+			if withinInterval(r.Metrics.Test[metric], s.Value) {
+				said = chance
+			}
+			if words.Len() == 0 {
+				fmt.Fprintf(&words, "; %s scores %s%s", called(r, b), m.Figure(s.Value), said)
+			} else {
+				fmt.Fprintf(&words, ", %s %s%s", called(r, b), m.Figure(s.Value), said)
+			}
+		}
+	}
+	for _, role := range []results.Role{results.RoleBefore, results.RoleFloor} {
+		if b := r.Baseline(role); b != nil {
+			if s, ok := b.Test[metric]; ok {
+				fmt.Fprintf(&words, "; %s: %s", text.Shorten(results.Plain(b.Title, b.Name), maxBaselineTitle), m.Figure(s.Value))
+			}
+		}
+	}
+	return words.String()
+}
+
+// ruleDelivered says that a formula is delivered which learns nothing, and what the network has that was trained.
+func ruleDelivered(r *results.Result, metric string) string {
+	d := r.Delivered()
+	if d == nil || d.Sort != results.SortHeuristic {
+		return ""
+	}
+	words := "; a simple rule is delivered (" + text.Shorten(results.Plain(d.Title, d.Name), maxBaselineTitle) + ")"
+	for _, c := range r.Candidates {
+		if s, ok := c.Test[metric]; ok && c.Sort == results.SortNetwork {
+			return fmt.Sprintf("%s; the network has %s %s", words, r.Named(metric).Words(), r.Named(metric).Figure(s.Value))
+		}
+	}
+	return words
+}
+
+// simples are the simple models that are not delivered themselves.
+func simples(r *results.Result) []*results.Baseline {
+	var list []*results.Baseline
+	delivered := r.Delivered()
+	for i, b := range r.Metrics.Baselines {
+		if b.Role == results.RoleSimple && (delivered == nil || delivered.Name != b.Name) {
+			list = append(list, &r.Metrics.Baselines[i])
+		}
+	}
+	return list
+}
+
+// simple is the simple model that the verdict names: the best one, nil where there is none.
+func simple(r *results.Result) *results.Baseline {
 	metric, _, _ := headline(r)
 	var best *results.Baseline
-	for i, b := range r.Metrics.Baselines {
-		s, ok := b.Test[metric]
-		if c := r.Delivered(); !ok || b.Name == results.BaselineConstant || c != nil && c.Name == b.Name {
-			continue
-		}
-		if best == nil || results.IsBetter(metric, s.Value, best.Test[metric].Value) {
-			best = &r.Metrics.Baselines[i]
+	for _, b := range simples(r) {
+		if s, ok := b.Test[metric]; best == nil || ok && r.Named(metric).IsBetter(s.Value, best.Test[metric].Value) {
+			best = b
 		}
 	}
 	return best
 }
 
-// called names a simple model in a sentence. The titles of those of graphs are no nouns.
+// called names a simple model in a sentence. Where there are several, their titles are no nouns.
 func called(r *results.Result, b *results.Baseline) string {
-	if r.Graph != nil {
-		return "the best simple model (" + text.Shorten(results.Plain(b.Title, b.Name), 110) + ")"
+	if len(simples(r)) > 1 {
+		return "the best simple model (" + text.Shorten(results.Plain(b.Title, b.Name), maxBaselineTitle) + ")"
 	}
 	return article(b.Title)
 }
 
-// simpleWins reports whether the linear model does as well by the headline metric, or better by the one that chose the model.
+// simpleWins reports whether the simple model does as well by the headline metric, or better by the one that chose the model.
 // Then nobody needs the larger model as it is.
 func simpleWins(r *results.Result) (comparedScore, bool) {
 	b := simple(r)
@@ -73,13 +127,13 @@ func simpleWins(r *results.Result) (comparedScore, bool) {
 	if b == nil || where != heldOut {
 		return comparedScore{}, false
 	}
-	if s, ok := b.Test[metric]; ok && !results.IsBetter(metric, score.Value, s.Value) {
+	if s, ok := b.Test[metric]; ok && !r.Named(metric).IsBetter(score.Value, s.Value) {
 		return comparedScore{metric, score, s.Value}, true
 	}
-	own, has := r.Metrics.Test[r.Metric]
+	chosen, tested := r.Metrics.Test[r.Metric]
 	s, ok := b.Test[r.Metric]
-	if has && ok && results.IsBetter(r.Metric, s.Value, own.Value) {
-		return comparedScore{r.Metric, own, s.Value}, true
+	if tested && ok && r.Named(r.Metric).IsBetter(s.Value, chosen.Value) {
+		return comparedScore{r.Metric, chosen, s.Value}, true
 	}
 	return comparedScore{}, false
 }
@@ -90,11 +144,7 @@ func help(r *results.Result) string {
 	if needsBase(r) {
 		ways = append(ways, "a pretrained base model")
 	}
-	if r.Unit() == "node" {
-		ways = append(ways, "labels of more nodes")
-	} else {
-		ways = append(ways, "more rows")
-	}
+	ways = append(ways, "more "+r.Unit()+"s")
 	if r.BestEpoch >= r.Training.Epochs && r.Training.Epochs > 0 {
 		ways = append(ways, "more epochs")
 	}
@@ -110,13 +160,17 @@ func help(r *results.Result) string {
 
 // needsBase reports whether a pretrained model would spare this one from learning all that it knows from this data.
 func needsBase(r *results.Result) bool {
-	return r.Model.FromScratch && r.Model.Kind != results.ModelTable && r.Model.Kind != results.ModelGraph
+	return r.Model.FromScratch && r.Model.GainsByBase
 }
 
 // perfect reports whether no test row was answered wrong, so that nothing can make the score better.
 func perfect(r *results.Result) bool {
 	metric, score, where := headline(r)
-	return where == heldOut && (metric == "accuracy" && score.Value >= 1 || metric == "rmse" && score.Value <= 0)
+	m := r.Named(metric)
+	if where != heldOut {
+		return false
+	}
+	return m.LowerIsBetter() && score.Value == 0 || !m.LowerIsBetter() && m.Unit == "" && score.Value == 1
 }
 
 // championSentence compares the model with the best earlier version on the same test rows.
@@ -127,29 +181,29 @@ func championSentence(r *results.Result) string {
 	}
 	name := fmt.Sprintf("%s/%d", results.Plain(c.Name, "the earlier model"), c.Version)
 	metric, score, _ := headline(r)
+	m := r.Named(metric)
 	other, ok := c.Test[metric]
 	if !c.Comparable || !ok {
-		why := results.Plain(c.Why, "it has no "+results.MetricName(metric)+" on these "+r.Unit()+"s")
+		why := results.Plain(c.Why, "it has no "+m.Words()+" on these "+r.Unit()+"s")
 		return fmt.Sprintf("It could not be compared with %s: %s.", name, strings.TrimRight(why, ". "))
 	}
 	word, against := "As good as", ""
 	switch {
-	case results.IsBetter(metric, score.Value, other.Value):
+	case m.IsBetter(score.Value, other.Value):
 		word = "Better than"
-	case results.IsBetter(metric, other.Value, score.Value):
+	case m.IsBetter(other.Value, score.Value):
 		word = "Worse than"
 	}
 	if withinInterval(score, other.Value) {
 		against = chance
 	}
-	return fmt.Sprintf("%s %s on the same test %ss: %s %s against %s%s.", word, name, r.Unit(), results.MetricName(metric),
-		results.Figure(metric, score.Value), results.Figure(metric, other.Value), against)
+	return fmt.Sprintf("%s %s on the same test %ss: %s %s against %s%s.", word, name, r.Unit(), m.Words(), m.Figure(score.Value), m.Figure(other.Value), against)
 }
 
 // change is the gap between two scores as a person says it: "0.060 lower", "1.5 % higher" where they have a unit.
-func change(metric string, from, to float64) string {
-	gap := results.Figure(metric, math.Abs(to-from))
-	if results.LowerIsBetter(metric) && from > 0 {
+func change(m results.Metric, from, to float64) string {
+	gap := m.Figure(math.Abs(to - from))
+	if m.LowerIsBetter() && from > 0 {
 		gap = fmt.Sprintf("%.1f %%", 100*math.Abs(to-from)/from)
 	}
 	switch {

@@ -64,26 +64,27 @@ func newScoreBar(r *results.Result) *scoreBar {
 		return nil
 	}
 	metric, score, _ := headline(r)
+	m := r.Named(metric)
 	low, high := score.Bounds()
 	end := 1.0
 	s := &scoreBar{From: "0", To: "1"}
-	if results.LowerIsBetter(metric) {
+	if m.LowerIsBetter() {
 		end = high
 		for _, b := range r.Metrics.Baselines {
 			end = max(end, b.Test[metric].Value)
 		}
 		end *= 1.08
-		s.From, s.To = "0 (no error)", results.Figure(metric, end)
+		s.From, s.To = "0 (no error)", m.Figure(end)
 	}
 	if low < 0 || high > end || !(end > 0) || math.IsInf(end, 0) {
 		return nil
 	}
 	at := func(v float64) float64 { return chart.Tenth(100 * min(1, max(0, v/end))) }
 	s.Low, s.Width, s.Value = at(low), chart.Tenth(max(0.6, at(high)-at(low))), at(score.Value)
-	for i, b := range baselines(r, 2) {
+	for _, b := range baselines(r, 2) {
 		if other, ok := b.Test[metric]; ok {
 			class := "constant"
-			if b.Name == results.BaselineLinear || r.Graph != nil && i == 0 {
+			if b.Role == results.RoleSimple {
 				class = "linear"
 			}
 			s.Marks = append(s.Marks, scoreBarMark{at(other.Value), text.Shorten(results.Plain(b.Title, b.Name), 40), class})

@@ -30,11 +30,12 @@ func predictionVerdict(r *results.Result) Verdict {
 		v.Word = "Predicted, some with low confidence"
 		v.Figures += fmt.Sprintf("; %s below a confidence of %s", text.Count(p.Unsure, "prediction"), text.Significant(p.MinConfidence))
 	}
-	if metric, s, ok := results.FirstScore(p.Scores, r.Task); ok {
-		v.Figures += "; " + scoreWords(metric, s, "labelled", r.Unit())
+	if metric, s, ok := r.FirstScore(p.Scores); ok {
+		m := r.Named(metric)
+		v.Figures += "; " + scoreWords(m, s, "labelled", r.Unit())
 		if trained, ok := p.TrainedScores[metric]; ok {
-			v.Figures += fmt.Sprintf(" (%s on the test rows of training, %s)", results.Figure(metric, trained.Value), change(metric, trained.Value, s.Value))
-			if low, high := s.Bounds(); results.IsBetter(metric, trained.Value, s.Value) && (trained.Value > high || trained.Value < low) {
+			v.Figures += fmt.Sprintf(" (%s on the test rows of training, %s)", m.Figure(trained.Value), change(m, trained.Value, s.Value))
+			if low, high := s.Bounds(); m.IsBetter(trained.Value, s.Value) && (trained.Value > high || trained.Value < low) {
 				v.Grade, v.Word = GradeWeak, "Predicted, but scores are lower than in training"
 			}
 		}
@@ -86,16 +87,16 @@ func labelsByCount(counts map[string]int) []string {
 func checkVerdict(r *results.Result) Verdict {
 	warnings, errors := Found(r)
 	v := Verdict{Grade: GradeGood, Word: "Ready to train"}
-	found := "no warnings"
+	checks := "no warnings"
 	switch {
 	case errors > 0:
 		v.Grade, v.Word = GradeBad, "Not ready to train"
-		found = text.Count(errors, "error") + " and " + text.Count(warnings, "warning")
+		checks = text.Count(errors, "error") + " and " + text.Count(warnings, "warning")
 	case warnings > 0:
 		v.Grade, v.Word = GradeWeak, "Ready to train, with "+text.Count(warnings, "warning")
-		found = text.Count(warnings, "warning")
+		checks = text.Count(warnings, "warning")
 	}
-	v.Figures = fmt.Sprintf("Data check without training: %s on %s", found, text.Count(r.Data.Rows.Train+r.Data.Rows.Validation+r.Data.Rows.Test, r.Unit()))
+	v.Figures = fmt.Sprintf("Data check without training: %s on %s", checks, text.Count(r.Data.Rows.Train+r.Data.Rows.Validation+r.Data.Rows.Test, r.Unit()))
 	if r.EstimateSeconds > 0 {
 		v.Figures += "; training would take " + text.About(results.Seconds(r.EstimateSeconds))
 	}

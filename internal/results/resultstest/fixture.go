@@ -45,7 +45,7 @@ func New(tb testing.TB, change ...func(*results.Result)) *Fixture {
 
 	low, high := 0.824, 0.858
 	f.Result = results.Result{
-		Schema: 2, Kind: results.ResultTraining, Run: TestRun, Attempt: 1, Task: "text-classification", Metric: "accuracy", BestEpoch: 2, BestStep: 400, Seconds: 80,
+		Schema: 3, Kind: results.ResultTraining, Run: TestRun, Attempt: 1, Task: "text-classification", Metric: "accuracy", BestEpoch: 2, BestStep: 400, Seconds: 80,
 		Settings: []results.Setting{
 			{Name: "batch_size", Value: 32.0, Source: "default"},
 			{Name: "learning_rate", Value: 0.0002, Source: results.SourceChosen},
@@ -59,14 +59,20 @@ func New(tb testing.TB, change ...func(*results.Result)) *Fixture {
 			Validation: results.Scores{"accuracy": {Value: 0.835, N: 872}, "loss": {Value: 0.41, N: 872}},
 			Test:       results.Scores{"accuracy": {Value: 0.842, Low: &low, High: &high, N: 1821}, "f1_macro": {Value: 0.841, N: 1821}, "loss": {Value: 0.4, N: 1821}},
 			Baselines: []results.Baseline{
-				{Name: results.BaselineConstant, Title: "most frequent class", Test: results.Scores{"accuracy": {Value: 0.499, N: 1821}}},
-				{Name: results.BaselineLinear, Title: "bag of words", Test: results.Scores{"accuracy": {Value: 0.8, N: 1821}}},
+				{Name: "constant", Role: results.RoleConstant, Title: "most frequent class", Test: results.Scores{"accuracy": {Value: 0.499, N: 1821}}},
+				{Name: "linear", Role: results.RoleSimple, Title: "bag of words", Test: results.Scores{"accuracy": {Value: 0.8, N: 1821}}},
 			},
 		},
 		Model:     results.Model{Kind: "text", Base: "google/bert-tiny", Parameters: 4_386_178, Labels: []string{"negative", "positive"}, MaxLength: 64},
 		Confusion: [][]int{{771, 141}, {147, 762}},
-		Versions:  map[string]string{"torch": "2.15.0", "ray": "2.60.0"},
-		Warnings:  []results.Warning{{Code: "truncated", Text: "3 % of the texts are longer than 64 tokens and were cut."}},
+		Described: results.MetricList{
+			{Name: "accuracy", Title: "accuracy", Direction: results.Higher},
+			{Name: "f1_macro", Title: "F1", Direction: results.Higher},
+			{Name: "loss", Title: "loss", Direction: results.Lower},
+		},
+		Usage:    results.Usage{Snippet: "text/text", Baseline: "text/baseline_text", Input: "text, up to 64 tokens"},
+		Versions: map[string]string{"torch": "2.15.0", "ray": "2.60.0"},
+		Warnings: []results.Warning{{Code: "truncated", Text: "3 % of the texts are longer than 64 tokens and were cut."}},
 		Training: results.Training{
 			Seed: 42, Device: "cpu", Workers: 2, Threads: 1, Seconds: 61.5, SamplesPerSecond: 337, PeakMemoryBytes: 900 << 20,
 			Epochs: 3, LearningRate: 2e-4, BatchSize: 32, Stopped: "early stopping",
@@ -76,7 +82,7 @@ func New(tb testing.TB, change ...func(*results.Result)) *Fixture {
 	f.Result.Data.Files = []string{"train.tsv", "dev.tsv"}
 	f.Result.Data.InputColumns, f.Result.Data.LabelColumn = []string{"sentence"}, "label"
 	f.Result.Data.Labels = map[string]int{"negative": 3310, "positive": 3610}
-	f.Result.Data.TruncatedShare = 0.03
+	f.Result.Data.TruncatedShare, f.Result.Data.Enough = 0.03, 500
 	for _, p := range []string{"out/metrics.json", "out/model/config.json", "out/model/model.safetensors", "out/model/tokenizer.json", "out/predictions.csv"} {
 		f.List(tb, p)
 	}
@@ -181,9 +187,13 @@ func NewGolden(t *testing.T, name string, change ...func(*results.Result)) *Fixt
 			body = Safetensors(64)
 		case ".parquet":
 			body = []byte("PAR1 rows PAR1")
+		case ".onnx":
+			body = []byte("\x08 a network")
 		}
 		f.Write(t, o.Path, body)
 		f.List(t, o.Path)
+		listed := &f.Result.Outputs[len(f.Result.Outputs)-1]
+		listed.Title, listed.Text, listed.OfModel, listed.Apart = o.Title, o.Text, o.OfModel, o.Apart
 	}
 	for _, c := range change {
 		c(&f.Result)

@@ -43,7 +43,7 @@ func LikelyEvents(tb testing.TB, r *results.Result) []results.Event {
 	}
 	add(0, `"kind":"phase","phase":"start","text":"The program is running."`)
 	add(1.2, `"kind":"phase","phase":"prepare","text":"Reading the data."`)
-	if r.Graph != nil {
+	if r.Unit() == "edge" {
 		add(0.1, `"kind":"decision","what":"task","choice":"link-prediction","why":"citing and cited in citations.csv are ids of papers.csv, and no column is a label."`)
 	} else {
 		add(0.1, `"kind":"decision","what":"label_column","choice":"sentiment","why":"sentiment is taken as the label because of its name; it has 2 values: negative and positive."`)
@@ -61,7 +61,7 @@ func LikelyEvents(tb testing.TB, r *results.Result) []results.Event {
 	epochs := int(math.Ceil(r.Training.Epochs))
 	steps := max(1, r.Training.Steps)
 	worse := -0.2
-	if results.LowerIsBetter(r.Metric) {
+	if r.Named(r.Metric).LowerIsBetter() {
 		worse = 0.4
 	}
 	best := r.Metrics.Validation[r.Metric].Value

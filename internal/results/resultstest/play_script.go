@@ -29,7 +29,7 @@ func PlayScript(dir, run string, attempt int, failed bool) error {
 			Entry: "train.py", Launcher: "python", Command: []string{"python", "-u", "train.py"}, Processes: 1, Nodes: 1,
 			Sandbox: results.Sandbox{Name: results.SandboxBubblewrap, Version: "0.8.0"}, Seconds: 1, Exit: exit,
 			Starts: []results.ScriptStart{{Attempt: attempt, Start: 1, Seconds: 1, Exit: exit}},
-			Code:   []results.Output{}, CodeSHA256: zero, Findings: []results.Finding{}, Requirements: []string{},
+			Code:   []results.CodeFile{}, CodeSHA256: zero, Findings: []results.Finding{}, Requirements: []string{},
 			Numbers: map[string]results.ScriptNumber{}, Series: map[string][][]float64{}, LeftOut: []results.LeftOut{}, Lines: 1,
 		},
 		Outputs: []results.Output{{Path: "out/ckpt.pt", Size: int64(len(body)), SHA256: hex.EncodeToString(sum[:])}},

@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/options"
 	"github.com/ncsa/clowder-ray/internal/studio/edit/check"
 	"github.com/ncsa/clowder-ray/internal/studio/web"
 )
@@ -96,7 +97,7 @@ type checkOutput struct{ Body check.Report }
 
 type optionsOutput struct {
 	CacheControl string `header:"Cache-Control"`
-	Body         []check.Option
+	Body         []options.Option
 }
 
 // Operations adds the operations of the API.
@@ -194,5 +195,5 @@ func (s *Section) apiCheck(ctx context.Context, in *checkInput) (*checkOutput, e
 }
 
 func (s *Section) apiOptions(context.Context, *struct{}) (*optionsOutput, error) {
-	return &optionsOutput{CacheControl: "private, max-age=3600", Body: check.Options()}, nil
+	return &optionsOutput{CacheControl: "private, max-age=3600", Body: options.Of("train").All()}, nil
 }

@@ -16,7 +16,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
-	"github.com/ncsa/clowder-ray/internal/studio/edit/check"
+	"github.com/ncsa/clowder-ray/internal/options"
 	"github.com/ncsa/clowder-ray/internal/studio/web"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
@@ -35,12 +35,12 @@ func (s *Section) list(ctx context.Context, dataset string) (files []Listed, oth
 	if role, err = s.allowed(ctx, dataset, clowder.RoleViewer); err != nil {
 		return nil, 0, role, err
 	}
-	found, err := filesOf(ctx).FilesNow(ctx, dataset)
+	all, err := filesOf(ctx).FilesNow(ctx, dataset)
 	if err != nil {
 		return nil, 0, role, err
 	}
 	files = []Listed{}
-	for _, f := range found {
+	for _, f := range all {
 		if f.InFlight || f.Size > maxText || !Editable(f.Name) {
 			others++
 			continue
@@ -49,7 +49,7 @@ func (s *Section) list(ctx context.Context, dataset string) (files []Listed, oth
 	}
 	order := map[bool]int{true: 0, false: 1}
 	slices.SortFunc(files, func(a, b Listed) int {
-		return cmp.Or(order[check.IsSettings(a.Path)]-order[check.IsSettings(b.Path)], strings.Compare(a.Path, b.Path), strings.Compare(a.ID, b.ID))
+		return cmp.Or(order[options.IsSettings(a.Path)]-order[options.IsSettings(b.Path)], strings.Compare(a.Path, b.Path), strings.Compare(a.ID, b.ID))
 	})
 	return files, others, role, nil
 }
@@ -77,11 +77,11 @@ func (s *Section) create(ctx context.Context, dataset, name, content string) (cl
 		return clowder.File{}, err
 	}
 	defer free()
-	found, err := filesOf(ctx).FilesNow(ctx, dataset)
+	existing, err := filesOf(ctx).FilesNow(ctx, dataset)
 	if err != nil {
 		return clowder.File{}, err
 	}
-	if slices.ContainsFunc(found, func(f clowder.File) bool { return strings.EqualFold(f.Path, name) }) {
+	if slices.ContainsFunc(existing, func(f clowder.File) bool { return strings.EqualFold(f.Path, name) }) {
 		return refuse(http.StatusConflict, "The dataset has a file "+quoted(name)+" already.", "Open it, or use another name.")
 	}
 	return web.VisitorOf(ctx).Clowder.Upload(ctx, dataset, "", clowder.Body{
@@ -149,19 +149,19 @@ func (s *Section) firstSettings(ctx context.Context, dataset string) (string, er
 // settingsText writes options as a settings file, in their groups and in the order of the table.
 func settingsText(values map[string]any) (string, error) {
 	values = maps.Clone(values)
-	for _, name := range []string{"config_file", "more_options", "data_file", "run_name"} { // they belong to one run
+	for _, name := range []string{"config_file", "more_options", "data_file", "validation_file", "test_file", "annotation_file", "run_name"} { // they belong to one run
 		delete(values, name)
 	}
 	var out bytes.Buffer
 	out.WriteString("# Settings of the trainings of this dataset. Every option can be left out.\n")
 	var groups []string
 	lines := map[string][]string{}
-	for _, o := range check.Options() {
-		value, given := values[o.Group+"."+o.Name]
-		if !given {
-			value, given = values[o.Name]
+	for _, o := range options.Of("train").All() {
+		value, isSet := values[o.Group+"."+o.Name]
+		if !isSet {
+			value, isSet = values[o.Name]
 		}
-		if !given {
+		if !isSet {
 			continue
 		}
 		written, err := yaml.Marshal(map[string]any{o.Name: plain(value)})

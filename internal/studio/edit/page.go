@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/options"
 	"github.com/ncsa/clowder-ray/internal/studio/edit/check"
 	"github.com/ncsa/clowder-ray/internal/studio/web"
 )
@@ -68,7 +69,7 @@ func (s *Section) showFiles(w http.ResponseWriter, req *http.Request) error {
 	about := web.Dataset{ID: dataset, Name: named.Name}
 	s.pages.files.Show(w, req, http.StatusOK, web.View{Title: "Files of " + named.Name, Dataset: &about, Nav: navFiles, Data: filesView{
 		Dataset: about, Files: files, Others: others, CanAdd: role.AtLeast(clowder.RoleUploader), Role: role, Settings: settingsName,
-		HasThem: slices.ContainsFunc(files, func(f Listed) bool { return check.IsSettings(f.Path) }),
+		HasThem: slices.ContainsFunc(files, func(f Listed) bool { return options.IsSettings(f.Path) }),
 	}})
 	return nil
 }
@@ -164,8 +165,8 @@ func (s *Section) editor(ctx context.Context, dataset, file string) (*editorView
 		return err
 	})
 	group.Go(func() error {
-		found, err := v.Clowder.Dataset(inner, dataset)
-		view.Dataset.Name = found.Name
+		described, err := v.Clowder.Dataset(inner, dataset)
+		view.Dataset.Name = described.Name
 		return err
 	})
 	if err := group.Wait(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/options"
 	"github.com/ncsa/clowder-ray/internal/studio/edit/check"
 	"github.com/ncsa/clowder-ray/internal/studio/web"
 	"github.com/ncsa/clowder-ray/internal/text"
@@ -56,15 +57,15 @@ func named(ctx context.Context, dataset, name string) string {
 }
 
 // refusal says why no training starts with a version of a settings file.
-func refusal(name string, version int, errors []check.Finding) *web.Problem {
+func refusal(name string, version int, errors []options.Finding) *web.Problem {
 	first := errors[0]
-	more := ""
+	others := ""
 	if n := len(errors) - 1; n > 0 {
-		more = " The file has " + text.Count(n, "further error") + "."
+		others = " The file has " + text.Count(n, "further error") + "."
 	}
 	return &web.Problem{
 		Type: "settings", Title: "The settings have an error", Status: http.StatusUnprocessableEntity,
-		Detail: fmt.Sprintf("%s, version %d, line %d, column %d: %s%s No run was started.", name, version, first.Line, first.Column, first.Message, more),
+		Detail: fmt.Sprintf("%s, version %d, line %d, column %d: %s%s No run was started.", name, version, first.Line, first.Column, first.Message, others),
 		Do:     "Correct the file, save it, then start the run again.",
 	}
 }

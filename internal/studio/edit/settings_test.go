@@ -69,7 +69,7 @@ func TestSettingsAreCheckedBeforeATraining(t *testing.T) { //nolint:paralleltest
 		"the same by its name":             {"wrong.yaml", said},
 		"one further mistake":              {f.add("two.yaml", "epochs: 400\nseed: -1\n"), "two.yaml, version 1, line 1, column 9: epochs must be a whole number from 1 to 200, not 400. The file has 1 further error. No run was started."},
 		"a warning":                        {f.add("warning.yaml", "sede: 7\n"), ""},
-		"Python is read by the training":   {f.add("config.py", "epochs = 400\n"), ""},
+		"Python":                           {f.add("config.py", "epochs = 400\n"), "config.py, version 1, line 1, column 10: epochs must be a whole number from 1 to 200, not 400. No run was started."},
 		"a file of another dataset":        {foreign, ""},
 		"a file that nobody has":           {"000000000000000000000000", ""},
 		"a name that no file has":          {"nothing.yaml", ""},

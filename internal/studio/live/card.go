@@ -184,7 +184,7 @@ func cardSentence(rec job.Record, s Progress) string {
 		parts = append(parts, text.About(results.Seconds(s.ETASeconds))+" left")
 	}
 	if s.Best != nil {
-		parts = append(parts, fmt.Sprintf("best validation %s so far %s", results.Plain(results.MetricName(s.Metric), "value"), results.Figure(s.Metric, *s.Best)))
+		parts = append(parts, fmt.Sprintf("best validation %s so far %s", s.described.Named(s.Metric).Words(), s.described.Named(s.Metric).Figure(*s.Best)))
 	}
 	return strings.Join(parts, ", ") + "."
 }

@@ -61,6 +61,7 @@ type curves struct {
 	epochs, steps int
 	lines         []*Curve
 	resumes       []float64
+	metrics       results.MetricList
 }
 
 // add takes one more event into account and returns the points that it draws.
@@ -77,6 +78,8 @@ func (c *curves) add(e results.Event) []drawn {
 			out = c.draw(out, Curve{Name: "learning_rate", Chart: "Learning rate", Label: "learning rate"}, Point{at, *e.LearningRate})
 		}
 		return out
+	case results.KindMetrics:
+		c.metrics = e.Described
 	case results.KindEval:
 		return c.evaluate(e)
 	case results.KindResume:
@@ -104,20 +107,13 @@ func (c *curves) evaluate(e results.Event) []drawn {
 			out = c.draw(out, Curve{Name: "validation/loss", Chart: "Loss", Label: "validation", Better: "lower"}, Point{at, value})
 		case e.Split == results.SplitValidation:
 			out = c.draw(out, Curve{
-				Name: "validation/" + results.Plain(name, "metric"), Chart: "Validation " + results.Plain(results.MetricName(name), "metric"),
-				Label: "validation", Better: better(name),
+				Name: "validation/" + results.Plain(name, "metric"), Chart: "Validation " + c.metrics.Named(name).Words(),
+				Label: "validation", Better: string(c.metrics.Named(name).Direction),
 			}, Point{at, value})
 		}
 	}
 	slices.SortFunc(out, func(a, b drawn) int { return strings.Compare(a.line.Name, b.line.Name) })
 	return out
-}
-
-func better(metric string) string {
-	if results.LowerIsBetter(metric) {
-		return "lower"
-	}
-	return "higher"
 }
 
 // scalarLine is the line of a number that a script reports. Numbers whose names differ in the data that they are about share a chart.

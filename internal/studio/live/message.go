@@ -45,6 +45,8 @@ type Progress struct {
 	Metric    string   `json:"metric,omitempty" doc:"The metric by which the best model is chosen"`
 	Best      *float64 `json:"best,omitempty" doc:"Its best value so far"`
 	BestEpoch float64  `json:"best_epoch,omitempty"`
+	// described are the metrics of the run.
+	described results.MetricList
 	// Resumes are where the training went on from a checkpoint, in epochs.
 	Resumes []float64 `json:"resumes,omitempty" doc:"Where the training went on from a checkpoint, in epochs"`
 }

@@ -180,6 +180,7 @@ func (w *watch) sayNow() Progress {
 	if p.Best != nil {
 		s.Metric, s.Best, s.BestEpoch = p.Best.Metric, &p.Best.Value, p.Best.Epoch
 	}
+	s.described = p.Metrics
 	return s
 }
 

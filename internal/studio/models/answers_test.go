@@ -43,6 +43,11 @@ func TestTheOutputsOfTheProcessAreRead(t *testing.T) {
 			[]string{"a", "b"},
 			[]AnsweredRow{{Labels: []LikelyLabel{{"b", 0.2}, {"a", 0.1}}}, {Label: "a, b", Labels: []LikelyLabel{{"b", 0.55}, {"a", 0.5}}}},
 		},
+		"an answer in a form of its own": {
+			[]answer.Tensor{{Name: "direction", Data: []any{24.51234567, 0.0}}, {Name: "point", Data: []any{"NE", "N"}}},
+			nil,
+			[]AnsweredRow{{Values: []AnswerValue{{"direction", "24.5123"}, {"point", "NE"}}}, {Values: []AnswerValue{{"direction", "0"}, {"point", "N"}}}},
+		},
 		"the only class is sure": {
 			[]answer.Tensor{{Name: "label", Data: []any{"a", "a"}}, {Name: "probability", Data: []any{1.0, 0.995}}},
 			[]string{"a"},
@@ -70,7 +75,8 @@ func TestOutputsThatDoNotFitTheRowsAreNotShown(t *testing.T) {
 		"a probability that is a text": {label, {Name: "probability", Data: []any{"0.1", 0.9, 0.8, 0.2}}},
 		"a value for one row of two":   {{Name: "value", Data: []any{1.5}}},
 		"a value that is not a number": {{Name: "value", Data: []any{1.5, nil}}},
-		"entities for a kind without":  tagged([4]any{0.0, 0.0, 1.0, "PER"}),
+		"another value of one of two":  {{Name: "direction", Data: []any{1.5}}},
+		"a value that is no value":     {{Name: "direction", Data: []any{1.5, true}}},
 		"no value beside right labels": {label, {Name: "probability", Data: []any{0.1, 0.9, 0.8, 0.2}}, {Name: "value"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -78,9 +84,9 @@ func TestOutputsThatDoNotFitTheRowsAreNotShown(t *testing.T) {
 			f := newFixture(t)
 			f.reviews(1)
 			f.answers.outputs = outputs
-			found := f.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/1/predict", asJSON(`{"rows":[{"text":"a"},{"text":"b"}]}`))
-			require.Equal(t, http.StatusInternalServerError, found.Code, found.Body)
-			require.NotContains(t, found.Body.String(), "yes")
+			res := f.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/1/predict", asJSON(`{"rows":[{"text":"a"},{"text":"b"}]}`))
+			require.Equal(t, http.StatusInternalServerError, res.Code, res.Body)
+			require.NotContains(t, res.Body.String(), "yes")
 		})
 	}
 }
@@ -93,9 +99,9 @@ func TestANumberIsShownAsPeopleReadIt(t *testing.T) {
 	page := f.do("carol", "POST", "/models/"+ds+"/prices/try", form(t, map[string]string{"in.size": " 7 "}, nil))
 	require.Contains(t, page.Body.String(), `<p class="value">1234.57</p>`)
 	require.Contains(t, page.Body.String(), `value=" 7 "`, "the field keeps what was typed")
-	found := f.do("carol", "POST", "/api/v1/models/"+ds+"/prices/1/predict", asJSON(`{"rows":[{"size":7}]}`))
+	res := f.do("carol", "POST", "/api/v1/models/"+ds+"/prices/1/predict", asJSON(`{"rows":[{"size":7}]}`))
 	var a ModelAnswer
-	require.NoError(t, json.Unmarshal(found.Body.Bytes(), &a), found.Body)
+	require.NoError(t, json.Unmarshal(res.Body.Bytes(), &a), res.Body)
 	require.InDelta(t, 1234.56789, *a.Rows[0].Value, 0, "a program gets all digits")
 	require.Empty(t, AnsweredRow{}.Number())
 }
@@ -106,8 +112,8 @@ func TestCellsOfRowsBecomeInputs(t *testing.T) {
 	f.register("rows", "table", "trees", "ft-2", map[string]string{
 		"trainer.json": `{"kind":"table","columns":["size","colour","new","never"],"types":{"size":"number","colour":"category","new":"category"}}`,
 	})
-	found := f.do("carol", "POST", "/api/v1/models/"+ds+"/rows/1/predict", asJSON(`{"rows":[{"new":true,"size":1.5},{"size":null,"colour":"red"}]}`))
-	require.NotEqual(t, http.StatusUnprocessableEntity, found.Code, found.Body)
+	res := f.do("carol", "POST", "/api/v1/models/"+ds+"/rows/1/predict", asJSON(`{"rows":[{"new":true,"size":1.5},{"size":null,"colour":"red"}]}`))
+	require.NotEqual(t, http.StatusUnprocessableEntity, res.Code, res.Body)
 	require.Equal(t, []answer.Tensor{
 		{Name: "size", Datatype: "BYTES", Shape: []int{2}, Data: []any{1.5, ""}},
 		{Name: "colour", Datatype: "BYTES", Shape: []int{2}, Data: []any{"", "red"}},
@@ -143,14 +149,14 @@ func TestTheProtocolSaysWhatWentWrong(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
 			f.reviews(1)
-			f.register("poems", "language", "gpt-small", "ft-3", map[string]string{"trainer.json": `{"kind":"language"}`})
+			f.register("poems", "language", "gpt-small", "ft-3", map[string]string{"trainer.json": `{"kind":"language","use":{"snippet":"language/language","why":"A language model writes one token after the other."}}`})
 			f.answers.forward, f.answers.err = c.forward, c.err
-			found := f.do("carol", c.method, "/v2/models/"+ds+"."+c.path, asJSON(c.body))
-			require.Equal(t, c.status, found.Code)
-			require.Equal(t, "application/json", found.Header().Get("Content-Type"))
-			require.Contains(t, found.Body.String(), c.said)
-			require.NotContains(t, found.Body.String(), "secret")
-			require.Equal(t, c.status == http.StatusServiceUnavailable, found.Header().Get("Retry-After") == "60")
+			res := f.do("carol", c.method, "/v2/models/"+ds+"."+c.path, asJSON(c.body))
+			require.Equal(t, c.status, res.Code)
+			require.Equal(t, "application/json", res.Header().Get("Content-Type"))
+			require.Contains(t, res.Body.String(), c.said)
+			require.NotContains(t, res.Body.String(), "secret")
+			require.Equal(t, c.status == http.StatusServiceUnavailable, res.Header().Get("Retry-After") == "60")
 		})
 	}
 }
@@ -174,10 +180,10 @@ func TestADownloadThatBreaksOffDoesNotLookWhole(t *testing.T) {
 	defer server.Close()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, http.NoBody)
 	require.NoError(t, err)
-	found, err := server.Client().Do(req)
+	res, err := server.Client().Do(req)
 	if err == nil { // the beginning may have been sent
-		_, err = io.ReadAll(found.Body)
-		require.NoError(t, found.Body.Close())
+		_, err = io.ReadAll(res.Body)
+		require.NoError(t, res.Body.Close())
 	}
 	require.Error(t, err, "the connection ends before the body does")
 }

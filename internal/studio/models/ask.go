@@ -41,10 +41,19 @@ type AnsweredRow struct {
 	Value *float64 `json:"value,omitempty"`
 	// Unsure says that even the likeliest class is less likely than min_confidence.
 	Unsure bool `json:"unsure,omitempty"`
+	// Values are the answer of a model that predicts neither classes nor a number: what it says, by name.
+	Values []AnswerValue `json:"values,omitempty"`
 	// Labels are the classes, the likeliest first.
 	Labels []LikelyLabel `json:"labels,omitempty"`
 	// Parts are the text in parts, those that are entities with their type.
 	Parts []TextPart `json:"parts,omitempty"`
+}
+
+// AnswerValue is one of several values that are an answer together.
+type AnswerValue struct {
+	Name string `json:"name"`
+	// Text is the value as people read it.
+	Text string `json:"text"`
 }
 
 // TextPart is a part of a text.
@@ -89,20 +98,20 @@ func (s *Section) ask(ctx context.Context, v registry.Version, rows []map[string
 		return ModelAnswer{}, err
 	}
 	began := s.now()
-	found, err := s.Answers.Infer(ctx, place(v), inputs)
+	reply, err := s.Answers.Infer(ctx, place(v), inputs)
 	if err != nil {
 		return ModelAnswer{}, problem(err)
 	}
 	took := s.now().Sub(began)
-	out := ModelAnswer{Model: v.Ref(), Milliseconds: math.Round(10*took.Seconds()*1000) / 10, Woken: found.Woken, Took: text.Latency(took)}
+	out := ModelAnswer{Model: v.Ref(), Milliseconds: math.Round(10*took.Seconds()*1000) / 10, Woken: reply.Woken, Took: text.Latency(took)}
 	if out.Woken {
 		out.Took += ", with waking the model"
 	}
-	if v.Kind == kindTokens {
-		out.Rows, err = marked(found.Outputs, rows)
+	if hasParts(reply.Outputs) {
+		out.Rows, err = marked(reply.Outputs, rows)
 		return out, err
 	}
-	if out.Rows, err = answered(found.Outputs, v.Labels, len(rows), sure); err != nil {
+	if out.Rows, err = answered(reply.Outputs, v.Labels, len(rows), sure); err != nil {
 		return ModelAnswer{}, err
 	}
 	return out, nil
@@ -124,18 +133,18 @@ func tensors(reads ModelReads, rows []map[string]any) ([]answer.Tensor, error) {
 	for _, c := range reads.Columns {
 		columns[c.Name] = true
 	}
-	given := map[string]bool{}
+	sent := map[string]bool{}
 	for _, row := range rows {
 		for name := range row {
 			if !columns[name] {
 				return nil, invalid(fmt.Sprintf("The model has no column %q.", text.Excerpt(name, 60)))
 			}
-			given[name] = true
+			sent[name] = true
 		}
 	}
 	var out []answer.Tensor
 	for _, c := range reads.Columns {
-		if !given[c.Name] {
+		if !sent[c.Name] {
 			continue
 		}
 		tensor := answer.Tensor{Name: c.Name, Datatype: "BYTES", Shape: []int{len(rows)}}
@@ -204,6 +213,9 @@ func answered(outputs []answer.Tensor, labels []string, rows int, sure float64) 
 		}
 		return out, nil
 	}
+	if _, ok := named["label"]; !ok && len(outputs) > 0 {
+		return out, values(outputs, out)
+	}
 	for i := range out {
 		label, ok := at[string](named["label"].Data, i)
 		if !ok {
@@ -224,6 +236,28 @@ func answered(outputs []answer.Tensor, labels []string, rows int, sure float64) 
 		out[i].Unsure = !several && len(labels) > 1 && out[i].Labels[0].Probability < sure
 	}
 	return out, nil
+}
+
+// values puts the value that each output has for a row into the row.
+func values(outputs []answer.Tensor, rows []AnsweredRow) error {
+	for _, o := range outputs {
+		if len(o.Data) != len(rows) {
+			return fmt.Errorf("the answer process sent %d values of %s for %d rows", len(o.Data), text.Excerpt(o.Name, 60), len(rows))
+		}
+		for i := range rows {
+			value := AnswerValue{Name: text.Excerpt(o.Name, 60)}
+			switch said := o.Data[i].(type) {
+			case string:
+				value.Text = said
+			case float64:
+				value.Text = text.Significant(said)
+			default:
+				return fmt.Errorf("the answer process sent neither a text nor a number as %s", value.Name)
+			}
+			rows[i].Values = append(rows[i].Values, value)
+		}
+	}
+	return nil
 }
 
 func at[T any](data []any, i int) (T, bool) {

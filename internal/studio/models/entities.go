@@ -2,11 +2,17 @@ package models
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/ncsa/clowder-ray/internal/answer"
 )
 
 var errNoEntities = errors.New("the answer process sent no entities")
+
+// hasParts reports whether the outputs are about parts of texts.
+func hasParts(outputs []answer.Tensor) bool {
+	return slices.ContainsFunc(outputs, func(o answer.Tensor) bool { return o.Name == "start" })
+}
 
 // marked reads the entities of texts: one value of each output for each entity, in the order of the texts.
 func marked(outputs []answer.Tensor, rows []map[string]any) ([]AnsweredRow, error) {

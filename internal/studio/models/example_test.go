@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"encoding/json"
 	"html"
 	"regexp"
@@ -81,7 +82,6 @@ func TestAWordOfADatasetEndsNoArgumentOfAShell(t *testing.T) {
 
 func TestTheFilesOfAVersionSayWhatItReads(t *testing.T) {
 	t.Parallel()
-	const unreadable = "The files of this version cannot be read. Try another version, or ask the administrator."
 	columns := func(n int) string {
 		return `["c` + strings.Repeat(`","c`, n-1) + `"]`
 	}
@@ -106,7 +106,7 @@ func TestTheFilesOfAVersionSayWhatItReads(t *testing.T) {
 		"a config.json of very many categories costs the lists only": {
 			map[string]string{
 				"trainer.json": `{"kind":"table","columns":["a"],"types":{"a":"category"}}`,
-				"config.json":  `{"columns":[{"name":"a","categories":["x"]}],"padding":"` + strings.Repeat("x", maxDescription) + `"}`,
+				"config.json":  `{"columns":[{"name":"a","categories":["x"]}],"padding":"` + strings.Repeat("x", maxConfig) + `"}`,
 			}, []answer.Column{{Name: "a", Type: "category"}}, 1, "",
 		},
 		"a form has at most so many fields": {
@@ -136,13 +136,25 @@ func TestAKindWithoutSingleAnswersSaysHowToGetThem(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	for kind, why := range map[string]string{
-		"graph": "the nodes or pairs to ask about", "language": "your prompts", "boxes": "Let this one answer for a dataset.",
+		"graph": "ncsa.ray.predict", "boxes": "Boxes need a picture.",
 	} {
 		// The kind counts before the missing model.onnx: training again would not help.
-		f.register(kind+"s", kind, "base", "ft-"+kind, map[string]string{"trainer.json": `{}`})
+		described := map[string]string{"boxes": `{"use":{"snippet":"boxes/boxes","why":"Boxes need a picture."}}`}
+		f.register(kind+"s", kind, "base", "ft-"+kind, map[string]string{"trainer.json": cmp.Or(described[kind], `{}`)})
 		page := f.do("carol", "GET", "/models/"+ds+"/"+kind+"s").Body.String()
 		require.Contains(t, page, why)
 		require.NotContains(t, page, "onnx")
 		require.NotContains(t, page, "As a request")
 	}
+}
+
+// TestAVersionSaysItselfWhatItReads: the form of a new kind needs nothing in this program.
+func TestAVersionSaysItselfWhatItReads(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	doc := `{"kind":"sound","use":{"snippet":"sound/sound","fields":[{"name":"title","type":"text"},{"name":"mood","type":"category","categories":["calm","wild"]}]}}`
+	v := f.register("sounds", "sound", "net", "ft-9", map[string]string{"trainer.json": doc})
+	reads := (&Section{Parts: Parts{Registry: f.registry}}).reads(v)
+	require.Empty(t, reads.Why)
+	require.Equal(t, []answer.Column{{Name: "title", Type: "text"}, {Name: "mood", Type: "category", Categories: []string{"calm", "wild"}}}, reads.Columns)
 }

@@ -117,9 +117,9 @@ func TestATextIsAnsweredOnThePageAndInTheAPI(t *testing.T) {
 	require.Equal(t, "reviews", f.answers.asks.Name)
 	require.Contains(t, f.answers.asks.Folder, "-"+ds, "the folder of this Clowder's dataset")
 
-	found := f.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/champion/predict", asJSON(`{"rows":[{"text":"The ending"}]}`))
+	res := f.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/champion/predict", asJSON(`{"rows":[{"text":"The ending"}]}`))
 	var a ModelAnswer
-	require.NoError(t, json.Unmarshal(found.Body.Bytes(), &a), found.Body)
+	require.NoError(t, json.Unmarshal(res.Body.Bytes(), &a), res.Body)
 	require.Equal(t, "reviews/1", a.Model)
 	require.Equal(t, []LikelyLabel{{"yes", 0.971}, {"no", 0.029}}, a.Rows[0].Labels)
 	require.False(t, a.Rows[0].Unsure)
@@ -219,8 +219,8 @@ func TestUnsureIsWhatThePredictionsOfTheDatasetCallSo(t *testing.T) {
 			f.reviews(1)
 			f.sure = c.sure
 			var a ModelAnswer
-			found := f.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/1/predict", asJSON(c.body))
-			require.NoError(t, json.Unmarshal(found.Body.Bytes(), &a), found.Body)
+			res := f.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/1/predict", asJSON(c.body))
+			require.NoError(t, json.Unmarshal(res.Body.Bytes(), &a), res.Body)
 			require.Equal(t, c.unsure, a.Rows[0].Unsure)
 			page := f.do("carol", "POST", "/models/"+ds+"/reviews/try", form(t, map[string]string{"in.text": "a"}, nil)).Body.String()
 			require.Equal(t, c.sure > 0.9, strings.Contains(page, "Unsure:"))
@@ -248,12 +248,16 @@ func TestAVersionThatAnswersNoRowsSaysWhy(t *testing.T) {
 	f.register("old", "text", "bert-tiny", "ft-2", map[string]string{"trainer.json": `{"kind":"text"}`})
 	f.register("poems", "language", "gpt-small", "ft-3", map[string]string{"trainer.json": `{"kind":"language"}`})
 	f.register("broken", "text", "words", "ft-4", map[string]string{"trainer.json": `{`})
-	for name, why := range map[string]string{"old": "has no model.onnx", "poems": "ncsa.ray.predict", "broken": "cannot be read"} {
+	f.register("torn", "text", "bert-tiny", "ft-5", map[string]string{"trainer.json": `{"kind":"text","use"`})
+	f.register("gone", "graph", "sage", "ft-6", map[string]string{"config.json": `{}`})
+	for name, why := range map[string]string{
+		"old": "has no model.onnx", "poems": "ncsa.ray.predict", "broken": "cannot be read", "torn": "cannot be read", "gone": "ask the administrator",
+	} {
 		page := f.do("carol", "GET", "/models/"+ds+"/"+name).Body.String()
 		require.Contains(t, page, why)
 		require.NotContains(t, page, "<textarea")
-		found := f.do("carol", "POST", "/api/v1/models/"+ds+"/"+name+"/1/predict", asJSON(`{"rows":[{"text":"a"}]}`))
-		require.Equal(t, http.StatusConflict, found.Code)
+		res := f.do("carol", "POST", "/api/v1/models/"+ds+"/"+name+"/1/predict", asJSON(`{"rows":[{"text":"a"}]}`))
+		require.Equal(t, http.StatusConflict, res.Code)
 	}
 }
 
@@ -279,8 +283,8 @@ func TestWhatTheProcessRefusesIsASentence(t *testing.T) {
 			require.Equal(t, c.status, page.Code)
 			require.Contains(t, page.Body.String(), c.said)
 			require.NotContains(t, page.Body.String(), "4711")
-			found := f.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/1/predict", asJSON(`{"rows":[{"text":"a"}]}`))
-			require.Equal(t, c.status, found.Code, found.Body)
+			res := f.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/1/predict", asJSON(`{"rows":[{"text":"a"}]}`))
+			require.Equal(t, c.status, res.Code, res.Body)
 			program := f.do("carol", "POST", "/v2/models/"+ds+".reviews/infer", asJSON(`{}`))
 			require.Equal(t, c.status, program.Code)
 			require.Contains(t, program.Body.String(), `"error":`)
@@ -295,8 +299,8 @@ func TestRowsThatTheAPICannotRead(t *testing.T) {
 	for name, rows := range map[string]string{
 		"none": `[]`, "too many": "[" + strings.TrimSuffix(strings.Repeat(`{"text":"a"},`, 65), ",") + "]", "an unknown column": `[{"txt":"a"}]`, "a list in a cell": `[{"text":["a"]}]`,
 	} {
-		found := f.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/1/predict", asJSON(`{"rows":`+rows+`}`))
-		require.Equal(t, http.StatusUnprocessableEntity, found.Code, name)
+		res := f.do("carol", "POST", "/api/v1/models/"+ds+"/reviews/1/predict", asJSON(`{"rows":`+rows+`}`))
+		require.Equal(t, http.StatusUnprocessableEntity, res.Code, name)
 		require.Nil(t, f.answers.asked, name)
 	}
 }
@@ -331,8 +335,8 @@ func TestTheProtocolForPrograms(t *testing.T) {
 	require.Contains(t, f.do("carol", "GET", "/v2").Body.String(), "clowder-ray")
 	require.JSONEq(t, `{"name":"`+name+`","ready":true}`, f.do("carol", "GET", "/v2/models/"+name+"/versions/2/ready").Body.String())
 	require.Contains(t, f.do("carol", "GET", "/v2/models/"+name+"/versions/2").Body.String(), `"datatype":"BYTES"`)
-	found := f.do("carol", "POST", "/v2/models/"+name+"/versions/2/infer", asJSON(`{"inputs":[]}`))
-	require.JSONEq(t, `{"model_name":"`+name+`","model_version":"2","outputs":[{"name":"label"}]}`, found.Body.String())
+	res := f.do("carol", "POST", "/v2/models/"+name+"/versions/2/infer", asJSON(`{"inputs":[]}`))
+	require.JSONEq(t, `{"model_name":"`+name+`","model_version":"2","outputs":[{"name":"label"}]}`, res.Body.String())
 	require.JSONEq(t, `{"inputs":[]}`, f.answers.question)
 	require.Equal(t, 2, f.answers.asks.Version)
 	f.do("carol", "POST", "/v2/models/"+name+"/infer", asJSON(`{}`))

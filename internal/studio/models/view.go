@@ -36,6 +36,8 @@ type ModelVersion struct {
 	MayPromote bool `json:"-"`
 	// Ago is when it was made, in words.
 	Ago string `json:"-"`
+	// described is the metric.
+	described results.Metric
 }
 
 // TestScore is a metric with its 95 % interval.
@@ -47,14 +49,14 @@ type TestScore struct {
 }
 
 // MetricTitle is the metric at the head of a column.
-func (v ModelVersion) MetricTitle() string { return results.Title(v.Metric) }
+func (v ModelVersion) MetricTitle() string { return v.described.Head() }
 
 // Figure is the score as people read it.
 func (v ModelVersion) Figure() string {
 	if v.Score == nil {
 		return "no test rows"
 	}
-	return results.Figure(v.Metric, v.Score.Value)
+	return v.described.Figure(v.Score.Value)
 }
 
 // Interval is the 95 % interval as people read it, empty for none.
@@ -62,7 +64,7 @@ func (v ModelVersion) Interval() string {
 	if v.Score == nil || v.Score.Low == nil || v.Score.High == nil {
 		return ""
 	}
-	return results.Figure(v.Metric, *v.Score.Low) + "–" + results.Figure(v.Metric, *v.Score.High)
+	return v.described.Interval(*v.Score.Low, *v.Score.High)
 }
 
 // Bytes is the size as people read it.
@@ -85,6 +87,7 @@ func (s *Section) view(v registry.Version, champion *registry.Version) ModelVers
 	out := ModelVersion{
 		Name: v.Name, Version: v.Version, Ref: v.Ref(), Run: v.Run, DatasetID: v.DatasetID, Task: v.Task, Kind: v.Kind, Base: v.Base, Labels: v.Labels,
 		Metric: v.Metric, Made: v.Created, Champion: champion != nil && champion.Version == v.Version, Why: v.Why, Ago: web.Ago(s.now().Sub(v.Created)),
+		described: results.Stored(v.Metric, v.MetricTitle, v.MetricDirection, v.MetricUnit),
 	}
 	if v.Test != nil {
 		out.Score = &TestScore{Value: v.Test.Value, Low: v.Test.Low, High: v.Test.High, Rows: v.Test.N}

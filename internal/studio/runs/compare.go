@@ -240,12 +240,9 @@ func (c *Comparison) draw(list []compared) {
 	}
 	slices.SortStableFunc(metrics, func(a, b string) int { return cmp.Compare(rank(a, "loss"), rank(b, "loss")) })
 	for _, metric := range metrics {
-		direction := "higher"
-		if results.LowerIsBetter(metric) {
-			direction = "lower"
-		}
-		title := fmt.Sprintf("Validation %s (%s is better)", results.MetricName(metric), direction)
-		if picture, err := report.Picture(chart.Overlay(title, results.MetricName(metric), lines[metric])); err == nil {
+		m := described(list, metric)
+		title := fmt.Sprintf("Validation %s (%s is better)", m.Words(), cmp.Or(m.Direction, results.Higher))
+		if picture, err := report.Picture(chart.Overlay(title, m.Words(), lines[metric])); err == nil {
 			c.Pictures = append(c.Pictures, picture)
 		}
 	}

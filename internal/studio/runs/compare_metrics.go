@@ -61,12 +61,13 @@ func compareMetrics(list []compared, same bool) []MetricDifference {
 	}
 	var out []MetricDifference
 	for _, metric := range order {
-		d := MetricDifference{Metric: metric, Title: results.Title(metric), LowerIsBetter: results.LowerIsBetter(metric)}
+		m := described(list, metric)
+		d := MetricDifference{Metric: metric, Title: m.Head(), LowerIsBetter: m.LowerIsBetter()}
 		for i, c := range list {
 			var cell MetricCell
 			if c.result != nil {
 				if s, ok := c.result.Metrics.Test[metric]; ok {
-					cell.Figure = newFigure(metric, s, overTest)
+					cell.Figure = newFigure(m, s, overTest)
 				}
 			}
 			if i > 0 {
@@ -79,6 +80,19 @@ func compareMetrics(list []compared, same bool) []MetricDifference {
 	return out
 }
 
+// described is a metric as the first run that has it says.
+func described(list []compared, name string) results.Metric {
+	for _, c := range list {
+		if c.result == nil {
+			continue
+		}
+		if i := slices.IndexFunc(c.result.Described, func(m results.Metric) bool { return m.Name == name }); i >= 0 {
+			return c.result.Described[i]
+		}
+	}
+	return results.Named(name)
+}
+
 // judge compares the score with that of the first run.
 func (c *MetricCell) judge(first *Figure, same bool) {
 	if c.Figure == nil || first == nil {
@@ -86,7 +100,7 @@ func (c *MetricCell) judge(first *Figure, same bool) {
 	}
 	difference := c.Figure.Value - first.Value
 	c.Difference = &difference
-	words := results.Figure(c.Figure.Metric, max(difference, -difference))
+	words := c.Figure.described.Figure(max(difference, -difference))
 	switch {
 	case difference > 0:
 		c.Change = "+" + words
@@ -101,7 +115,7 @@ func (c *MetricCell) judge(first *Figure, same bool) {
 	switch {
 	case difference == 0:
 		c.Judgement = judgedEqual
-	case results.IsBetter(c.Figure.Metric, c.Figure.Value, first.Value):
+	case c.Figure.described.IsBetter(c.Figure.Value, first.Value):
 		c.Judgement = judgedBetter
 	default:
 		c.Judgement = judgedWorse

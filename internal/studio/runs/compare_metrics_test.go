@@ -62,7 +62,7 @@ func TestTheMetricThatAPersonAsksForComesFirst(t *testing.T) {
 	for _, d := range compareMetrics([]compared{{}, numbers, classes}, false) {
 		order = append(order, d.Metric)
 		require.Len(t, d.Cells, 3)
-		require.Equal(t, results.LowerIsBetter(d.Metric), d.LowerIsBetter)
+		require.Equal(t, results.Named(d.Metric).LowerIsBetter(), d.LowerIsBetter)
 	}
 	first := []string{figureOf(numbers.result).Metric, figureOf(classes.result).Metric}
 	require.Equal(t, first, order[:2])

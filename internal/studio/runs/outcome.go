@@ -17,22 +17,24 @@ type Figure struct {
 	// Over says what it was taken over: test or validation rows, or "best so far" while a training goes on.
 	Over          string `json:"over,omitempty"`
 	LowerIsBetter bool   `json:"lower_is_better"`
+	// described is the metric.
+	described results.Metric
 }
 
 // Text is the value, and Interval its 95 % interval, empty for none.
-func (f *Figure) Text() string { return results.Figure(f.Metric, f.Value) }
+func (f *Figure) Text() string { return f.described.Figure(f.Value) }
 
 // Interval is the 95 % interval in words, empty where there is none.
 func (f *Figure) Interval() string {
 	if f.Low == nil || f.High == nil || !(*f.Low < *f.High) {
 		return ""
 	}
-	return results.Interval(f.Metric, *f.Low, *f.High)
+	return f.described.Interval(*f.Low, *f.High)
 }
 
-func newFigure(metric string, s results.Score, over string) *Figure {
+func newFigure(m results.Metric, s results.Score, over string) *Figure {
 	return &Figure{
-		Metric: metric, Title: results.Title(metric), Value: s.Value, Low: s.Low, High: s.High, Rows: s.N, Over: over, LowerIsBetter: results.LowerIsBetter(metric),
+		Metric: m.Name, Title: m.Head(), Value: s.Value, Low: s.Low, High: s.High, Rows: s.N, Over: over, LowerIsBetter: m.LowerIsBetter(), described: m,
 	}
 }
 
@@ -70,14 +72,14 @@ func figureOf(r *results.Result) *Figure {
 		if where == "validation" {
 			over = overValidation
 		}
-		return newFigure(metric, score, over)
+		return newFigure(r.Named(metric), score, over)
 	case results.ResultPrediction:
-		if metric, score, ok := results.FirstScore(r.Prediction.Scores, r.Task); ok {
-			return newFigure(metric, score, "labelled rows")
+		if metric, score, ok := r.FirstScore(r.Prediction.Scores); ok {
+			return newFigure(r.Named(metric), score, "labelled rows")
 		}
 	case results.ResultScript:
 		if m := r.Script.Metric; m != nil {
-			return newFigure(m.Name, results.Score{Value: m.Value}, "")
+			return newFigure(results.Named(m.Name), results.Score{Value: m.Value}, "")
 		}
 	case results.ResultCheck:
 	}
@@ -88,9 +90,9 @@ func figureOf(r *results.Result) *Figure {
 func figureSoFar(p *results.Progress) *Figure {
 	switch {
 	case p.Best != nil:
-		return newFigure(p.Best.Metric, results.Score{Value: p.Best.Value}, overSoFar)
+		return newFigure(p.Metrics.Named(p.Best.Metric), results.Score{Value: p.Best.Value}, overSoFar)
 	case p.Script != nil && p.Script.Name != "":
-		return newFigure(p.Script.Name, results.Score{Value: p.Script.Value}, "newest")
+		return newFigure(results.Named(p.Script.Name), results.Score{Value: p.Script.Value}, "newest")
 	default:
 		return nil
 	}

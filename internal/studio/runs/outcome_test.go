@@ -27,12 +27,15 @@ func TestTheFigureOfAResultIsWhatAPersonAsksForFirst(t *testing.T) {
 		},
 		"a training without a score has none":     {results.Result{Kind: results.ResultTraining, Metric: "accuracy"}, nil},
 		"a score of no rows is none":              {results.Result{Kind: results.ResultTraining, Metric: "accuracy", Metrics: results.Metrics{Test: results.Scores{"accuracy": {Value: 1}}}}, nil},
-		"a prediction of labelled rows is scored": {results.Result{Kind: results.ResultPrediction, Task: "tabular-regression", Prediction: &results.Prediction{Scores: results.Scores{"r2": {Value: 0.9, N: 5}, "rmse": {Value: 2.5, N: 5}}}}, &Figure{Metric: "rmse", Title: "RMSE", Value: 2.5, Rows: 5, Over: "labelled rows", LowerIsBetter: true}},
+		"a prediction of labelled rows is scored": {results.Result{Kind: results.ResultPrediction, Described: results.MetricList{results.Named("rmse"), results.Named("r2")}, Prediction: &results.Prediction{Scores: results.Scores{"r2": {Value: 0.9, N: 5}, "rmse": {Value: 2.5, N: 5}}}}, &Figure{Metric: "rmse", Title: "RMSE", Value: 2.5, Rows: 5, Over: "labelled rows", LowerIsBetter: true}},
 		"a prediction of other rows is not":       {results.Result{Kind: results.ResultPrediction, Task: "tabular-regression", Prediction: &results.Prediction{}}, nil},
 		"a script names its number":               {results.Result{Kind: results.ResultScript, Script: &results.Script{Metric: &results.ScriptMetric{Name: "val_loss", Value: 1.5}}}, &Figure{Metric: "val_loss", Title: "Val loss", Value: 1.5}},
 		"or none":                                 {results.Result{Kind: results.ResultScript, Script: &results.Script{}}, nil},
 		"a check trains nothing":                  {results.Result{Kind: results.ResultCheck}, nil},
 	} {
+		if c.want != nil {
+			c.want.described = c.result.Named(c.want.Metric)
+		}
 		require.Equal(t, c.want, figureOf(&c.result), name)
 	}
 }
@@ -64,7 +67,7 @@ func TestAnIntervalIsShownOnlyWhereItIsOne(t *testing.T) {
 		{"accuracy", number(0.5), number(0.5), ""},
 		{"accuracy", number(0.75), number(0.5), ""},
 	} {
-		f := Figure{Metric: c.metric, Low: c.low, High: c.high}
+		f := Figure{described: results.Named(c.metric), Low: c.low, High: c.high}
 		require.Equal(t, c.want, f.Interval(), "%+v", c)
 	}
 }
@@ -74,7 +77,7 @@ func TestTheFigureOfATrainingThatGoesOnIsItsBestSoFar(t *testing.T) {
 	require.Nil(t, figureSoFar(&results.Progress{}))
 	require.Nil(t, figureSoFar(&results.Progress{Script: &results.ScriptProgress{Start: 1}}), "a script that has printed no number yet")
 	best := figureSoFar(&results.Progress{Best: &results.Best{Metric: "f1_macro", Value: 0.5}})
-	require.Equal(t, &Figure{Metric: "f1_macro", Title: "F1", Value: 0.5, Over: overSoFar}, best)
+	require.Equal(t, &Figure{Metric: "f1_macro", Title: "F1", Value: 0.5, Over: overSoFar, described: results.Named("f1_macro")}, best)
 	script := figureSoFar(&results.Progress{Script: &results.ScriptProgress{Name: "loss", Value: 2}})
-	require.Equal(t, &Figure{Metric: "loss", Title: "Loss", Value: 2, Over: "newest", LowerIsBetter: true}, script)
+	require.Equal(t, &Figure{Metric: "loss", Title: "Loss", Value: 2, Over: "newest", LowerIsBetter: true, described: results.Named("loss")}, script)
 }

@@ -173,6 +173,6 @@ func fromModel(row *Row, rec job.Record) {
 	}
 	row.Task, row.Base = v.Task, v.Base
 	if v.Test != nil && v.Metric != "" {
-		row.Figure = newFigure(v.Metric, results.Score{Value: v.Test.Value, Low: v.Test.Low, High: v.Test.High, N: v.Test.N}, overTest)
+		row.Figure = newFigure(results.Stored(v.Metric, v.MetricTitle, v.MetricDirection, v.MetricUnit), results.Score{Value: v.Test.Value, Low: v.Test.Low, High: v.Test.High, N: v.Test.N}, overTest)
 	}
 }

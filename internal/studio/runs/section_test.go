@@ -213,11 +213,11 @@ func TestAWrongSettingIsSaidAndTheFormStays(t *testing.T) {
 	s := site.New(t, site.Options{})
 	status, body, _ := post(t, s, site.Bob, "datasets/"+s.Dataset+"/train", url.Values{"extractor": {"ncsa.ray.finetune"}, "epochs": {"900"}, "label_column": {"<stars>"}})
 	require.Equal(t, 422, status)
-	require.Contains(t, body, "epochs must be at most 200 (got &#34;900&#34;)")
+	require.Contains(t, body, "epochs must be a whole number from 1 to 200 (got &#34;900&#34;)")
 	require.Contains(t, body, `value="900"`)
 	require.Contains(t, body, `value="&lt;stars&gt;"`)
 	for want, params := range map[string]map[string]any{
-		"must be at most 200":                                {"extractor": "ncsa.ray.finetune", "parameters": map[string]any{"epochs": 900}},
+		"must be a whole number from 1 to 200":               {"extractor": "ncsa.ray.finetune", "parameters": map[string]any{"epochs": 900}},
 		`There is no extractor "of.nobody"`:                  {"extractor": "of.nobody"},
 		`There is no extractor "ncsa.ray.runs"`:              {"extractor": "ncsa.ray.runs"},
 		"expected required property extractor to be present": {},

@@ -183,11 +183,11 @@ func TestAFormSendsWhatDiffersFromItsDefaults(t *testing.T) {
 		"a field that nobody asked for": {"ncsa.ray.finetune", "epochs=5&rhubarb=1&key=k&extractor=x", map[string]any{"epochs": int64(5)}},
 		"something wrong stays":         {"ncsa.ray.finetune", "epochs=many&seed=", map[string]any{"epochs": "many", "dry_run": "false"}},
 		"options of the form with all": {
-			"ncsa.ray.finetune-advanced", "training.optimizer=sgd&epochs=4",
+			"ncsa.ray.finetune-advanced", "training.optimizer=sgd&epochs=4&data.repairs=true",
 			map[string]any{"epochs": int64(4), "training": map[string]any{"optimizer": "sgd"}},
 		},
 		"two options of one group of it": {
-			"ncsa.ray.finetune-advanced", "training.optimizer=sgd&training.weight_decay=0.5&training.scheduler=linear",
+			"ncsa.ray.finetune-advanced", "training.optimizer=sgd&training.weight_decay=0.5&training.scheduler=linear&data.repairs=true",
 			map[string]any{"training": map[string]any{"optimizer": "sgd", "weight_decay": 0.5}},
 		},
 	} {

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/form"
+	"github.com/ncsa/clowder-ray/internal/clowder/pick"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/studio/web"
 	"github.com/ncsa/clowder-ray/internal/text"
@@ -43,7 +45,7 @@ func (s *Section) submit(ctx context.Context, dataset, extractor string, paramet
 			Type: "parameters", Title: "A setting is not valid", Status: http.StatusUnprocessableEntity, Detail: text.Capital(err.Error()) + ".", Do: "Correct it, then send it again.",
 		}
 	}
-	file, _ := values["config_file"].(string)
+	file := settingsFile(values, dataset)
 	return s.sent.make(v.Session, key, s.now(), func() (Sent, error) {
 		if file != "" && e.Kind == KindTrain && checks != nil {
 			if err := checks.Check(ctx, dataset, file); err != nil {
@@ -57,6 +59,17 @@ func (s *Section) submit(ctx context.Context, dataset, extractor string, paramet
 		named, _ := s.dataset(ctx, dataset, "")
 		return Sent{Run: s.runOf(e.Name, job), JobID: job, Dataset: named, Kind: e.Kind, Noun: e.Noun, By: v.Email, At: s.now()}, nil
 	})
+}
+
+// settingsFile returns the id or the name of the settings file that values choose in the dataset, or an empty text. One of another dataset is
+// checked when the run begins.
+func settingsFile(values map[string]any, dataset string) string {
+	value, _ := values["config_file"].(string)
+	picks, err := pick.Parse(value)
+	if err != nil || len(picks) != 1 || picks[0].Dataset != "" && picks[0].Dataset != dataset {
+		return ""
+	}
+	return cmp.Or(picks[0].ID, picks[0].Name)
 }
 
 // pending returns a run that was sent to Clowder and that the service has not heard of, if the visitor may see it.

@@ -60,11 +60,13 @@ type Against struct {
 	Ref    string  `json:"ref"`
 	Metric string  `json:"metric"`
 	Value  float64 `json:"value" doc:"The metric on the validation rows of its run"`
+	// described is the metric.
+	described results.Metric
 }
 
 // Chart is the title of the chart that shows the metric, as the live curves call it.
 func (a Against) Chart() string {
-	return "Validation " + results.Plain(results.MetricName(a.Metric), "metric")
+	return "Validation " + a.described.Words()
 }
 
 // The actions on a run.
@@ -150,7 +152,7 @@ func (s *Section) against(rec job.Record, e Form) *Against {
 	if e.Kind != KindTrain {
 		return nil
 	}
-	name := registry.Slug(cmp.Or(rec.Settings.RegisterAs, rec.Request.Name))
+	name := registry.Slug(rec.ModelName())
 	if m := modelOf(rec); m != nil && m.Made {
 		name = m.Name
 	}
@@ -166,7 +168,7 @@ func (s *Section) against(rec job.Record, e Form) *Against {
 	if !ok {
 		return nil
 	}
-	return &Against{Ref: fmt.Sprintf("%s/%d", name, number), Metric: made.Metric, Value: score.Value}
+	return &Against{Ref: fmt.Sprintf("%s/%d", name, number), Metric: made.Metric, Value: score.Value, described: made.Named(made.Metric)}
 }
 
 func folderGone(m *Model) string {
@@ -264,14 +266,14 @@ func evaluations(events []results.Event, r *results.Result) Table {
 	})
 	t := Table{Heads: []string{"Epoch"}}
 	for _, name := range order {
-		t.Heads = append(t.Heads, "Validation "+results.MetricName(name))
+		t.Heads = append(t.Heads, "Validation "+r.Named(name).Words())
 	}
 	for _, e := range rows {
 		row := []string{text.Decimal(e.Epoch, 2)}
 		for _, name := range order {
 			words := "–"
 			if v, ok := e.Metrics[name]; ok {
-				words = results.Figure(name, v)
+				words = r.Named(name).Figure(v)
 			}
 			row = append(row, words)
 		}

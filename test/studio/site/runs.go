@@ -129,7 +129,7 @@ func (s *Site) model(tb testing.TB, r Run) json.RawMessage {
 		Labels: []string{"negative", "positive"}, Metric: "accuracy", Test: &registry.Score{Value: r.Accuracy, Low: &low, High: &high, N: 1821}, Created: time.Now().UTC(),
 		WeightsSHA256: hex.EncodeToString(sum[:]),
 		Files:         []registry.File{{Path: "weights.bin", Size: int64(len(weights)), SHA256: hex.EncodeToString(sum[:])}},
-		Why:           "reviews/1 was the champion with accuracy 0.842 against " + results.Figure("accuracy", r.Accuracy) + " on the same test rows",
+		Why:           "reviews/1 was the champion with accuracy 0.842 against " + results.Share(r.Accuracy) + " on the same test rows",
 	}
 	if !r.NoFolder {
 		from := disk.Folder{Volume: tb.TempDir(), Name: "model"}
@@ -248,7 +248,7 @@ func (s *Site) Fill(tb testing.TB) {
 		{ID: "ft-b2kq91xav5tuw3jz4rme", Name: "slower", By: Bob, Accuracy: 0.834, Rate: 5e-5, Version: 2, Text: "Accuracy 0.834 on 1,821 held-out rows."},
 		{ID: "ft-qm4d5kcanceled2xy7wz", By: Bob, State: job.Cancelled, Text: "Cancelled by bob@example.org."},
 		{ID: "ft-lr3e4dyy2gkf5pnmt3vc", Name: "stars-lr3e-4", Accuracy: 0.871, Rate: 3e-4, Version: 3, Champion: true, Text: "Accuracy 0.871 on 1,821 held-out rows.", Settings: map[string]any{"epochs": int64(5), "batch_size": int64(16)}},
-		{ID: "ft-k3vr7now2ninghalfway", Name: "longer texts", By: Bob, State: job.Running, Fraction: 0.67, Settings: map[string]any{"more_options": "register_as: reviews"}},
+		{ID: "ft-k3vr7now2ninghalfway", Name: "longer texts", By: Bob, State: job.Running, Fraction: 0.67, Settings: map[string]any{"output.register_as": "reviews"}},
 		{ID: "ft-a7waiting2inline4rayq", State: job.Staged},
 	} {
 		s.Add(tb, r)

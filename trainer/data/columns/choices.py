@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from trainer.core import registry
 from trainer.data.columns.profiles import Profile
 from trainer.data.columns.values import MOSTLY
-from trainer.data.names import LABELS, TEXTS, TITLE, column
+from trainer.data.names import LABELS, TEXTS, TITLE, column, nfc
 from trainer.errors import UserError, some
 
 
@@ -15,8 +15,9 @@ class Choice:
     why: str
 
 
-def label(seen: dict[str, Profile], wanted: str, where: str, task: str = "auto") -> Choice:
-    """The label column: as requested, else by name, else by its values."""
+def label(seen: dict[str, Profile], wanted: str, where: str, task: str = "auto", pictures: bool = False, in_order: bool = True) -> Choice:
+    """The label column: as requested, else by name, else by its values. With ``pictures``, the table has names of pictures besides ``seen``: the
+    label may be the only column left. Without ``in_order``, the places of the columns mean nothing."""
     if wanted.strip():
         name = resolve(wanted, seen, "label_column", where)
         check_label(seen[name], where, task)
@@ -29,35 +30,48 @@ def label(seen: dict[str, Profile], wanted: str, where: str, task: str = "auto")
         usable = named[:1]
     if usable:
         if len(usable) > 1 and usable[0].lower() not in ("label", "labels", "target"):
-            _ask("label", usable, where)
+            _ask_label(usable, seen, where)
         others = f" (not {some(usable[1:])})" if len(usable) > 1 else ""
         return Choice((usable[0],), f"{column(usable[0])} is used as the label because of its name{others}; {_values(seen[usable[0]])}.")
-    return _by_values(seen, where, task)
+    useful = [p for p in seen.values() if p.cells and not p.is_identifier and not p.tells_when_or_where]
+    if (
+        pictures
+        and len(useful) == 1
+        and not _label_scores(seen, task, pictures, in_order)
+        and 2 <= useful[0].distinct <= max(2, useful[0].cells // 2)
+    ):
+        return Choice((useful[0].name,), f"{column(useful[0].name)} is used as the label: it is the only column besides the names of the images.")
+    return _by_values(seen, where, task, pictures, in_order)
 
 
-def _by_values(seen: dict[str, Profile], where: str, task: str) -> Choice:
+def _by_values(seen: dict[str, Profile], where: str, task: str, pictures: bool, in_order: bool) -> Choice:
     """The label column by its values: a column with few repeating values, or, in data without text, numbers in the last column."""
     names = list(seen)
     if not names:
         raise UserError("no_label", f"No column of {where} is left for the label.", "Add a column with labels.")
-    scores = _label_scores(seen, task)
+    scores = _label_scores(seen, task, pictures, in_order)
     if not scores:
         raise _no_label(seen, where, task)
     best, *rest = sorted(scores, key=scores.get, reverse=True)
+    last = seen[names[-1]]
+    if last.tells_when_or_where and last.is_class and seen[best].numeric:  # the others are measures, and dates that repeat may be the question
+        _ask_label([best, *rest, last.name], seen, where)
     if rest and scores[rest[0]] >= 0.9 * scores[best]:
-        _ask("label", [best, *rest], where)
-    place = "the last" if best == names[-1] else "the first" if best == names[0] else "a"
+        _ask_label([best, *rest], seen, where)
+    place = "the only" if not in_order else "the last" if best == names[-1] else "the first" if best == names[0] else "a"
     what = "few, repeating values" if seen[best].is_class else "measured numbers"
     others = f" If the label is {' or '.join(rest[:4])}, set label_column." if rest else ""
     return Choice((best,), f"{column(best)} is used as the label: it is {place} column with {what}; {_values(seen[best])}.{others}")
 
 
-def _label_scores(seen: dict[str, Profile], task: str) -> dict[str, float]:
-    """How well each column fits as the label, without the columns that do not fit. The last and the first column are preferred."""
+def _label_scores(seen: dict[str, Profile], task: str, pictures: bool, in_order: bool) -> dict[str, float]:
+    """How well each column fits as the label, without the columns that do not fit. The last and the first column are preferred, ``in_order``."""
+    if not in_order:
+        return {n: 1.0 for n, p in seen.items() if p.is_class and _is_usual(p, task)}
     first, last = next(iter(seen)), list(seen)[-1]
-    scores = {n: 1.0 + 0.3 * (n == last) + 0.15 * (n == first) for n, p in seen.items() if p.is_class and _fits(p, task)}
+    scores = {n: 1.0 + 0.3 * (n == last) + 0.15 * (n == first) for n, p in seen.items() if p.is_class and _is_usual(p, task)}
     has_text = any(p.is_free_text for p in seen.values())
-    if last not in scores and len(seen) > 1 and not has_text and seen[last].is_measure and _fits(seen[last], task):
+    if last not in scores and (pictures or len(seen) > 1) and not has_text and seen[last].is_measure and _is_usual(seen[last], task):
         scores[last] = 1.05
     return scores
 
@@ -67,12 +81,45 @@ def _no_label(seen: dict[str, Profile], where: str, task: str) -> UserError:
     constant = next((p for p in seen.values() if p.distinct == 1 and p.cells), None)
     if constant is not None and len(seen) > 1:
         check_label(constant, where, task)
+    possible = [p for p in seen.values() if not p.tells_when_or_where and (p.is_measure or (2 <= p.distinct <= p.cells // 2 and not p.is_free_text))]
+    first = f", for example to {possible[0].name}" if possible else ""
     return UserError(
         "no_label",
-        f"No column of {where} looks like a label.",
-        "Set label_column to the label column, or add a column with a few repeating values.",
-        "; ".join(f"{p.name} has {p.distinct} values in {p.cells} rows" for p in list(seen.values())[:12]) + ".",
+        f"No column of {where} is surely the label.",
+        f"Set label_column to the column to predict{first}, or add a column with a few repeating values.",
+        f"Its columns: {offers(list(seen), seen)}.",
     )
+
+
+def offers(names: list[str], seen: dict[str, Profile]) -> str:
+    """What the first twelve of these columns hold, and what would be predicted if they were the label."""
+    return "; ".join(f"{n} has {_offer(seen[n])}" for n in names[:12])
+
+
+def _offer(p: Profile) -> str:
+    """What a column holds, and what would be predicted if it were the label."""
+    if not p.cells:
+        return "no values"
+    if p.dates >= MOSTLY:
+        return "dates, which are not predicted"
+    if p.tells_when_or_where:
+        return "times of day or shapes on a map, which are not predicted"
+    if p.is_free_text:
+        return f"free text of {p.words:.0f} words on average, which a model reads"
+    if p.is_identifier:
+        return "another value in each row, as an identifier"
+    if p.is_measure:
+        return f"numbers with {p.distinct} values (a regression)"
+    if p.distinct == 1:
+        return "the same value in each row"
+    if p.distinct <= p.cells // 2:
+        return f"{p.distinct} different values in {p.cells} rows (a classification)"
+    return f"{p.distinct} different values in {p.cells} rows, too many for classes"
+
+
+def _is_usual(p: Profile, task: str) -> bool:
+    """Whether the column may be the label of ``task`` where nobody says so: dates, also as numbers like 20210710, are not."""
+    return _fits(p, task) and not p.tells_when_or_where
 
 
 def _fits(p: Profile, task: str) -> bool:
@@ -141,11 +188,15 @@ def listed(wanted: str, seen: dict[str, Profile]) -> list[str]:
 
 
 def resolve(wanted: str, seen: dict[str, Profile], parameter: str, where: str) -> str:
-    """The column called ``wanted``: exactly, else ignoring case, else by its number if the file has no header."""
-    wanted = wanted.strip()
-    for same in (lambda n: n == wanted, lambda n: n.lower() == wanted.lower(), lambda n: n == f"column {wanted}"):
+    """The column called ``wanted``: exactly, else ignoring case, else by its number if the file has no header, else by the lower name of one column
+    below a common name."""
+    wanted = nfc(wanted.strip())
+    for same in (lambda n: nfc(n) == wanted, lambda n: nfc(n).strip().lower() == wanted.lower(), lambda n: n == f"column {wanted}"):
         if found := next((n for n in seen if same(n)), None):
             return found
+    lower = [n for n, p in seen.items() if p is not None and p.short.lower() == wanted.lower()]
+    if len(lower) == 1:
+        return lower[0]
     raise UserError(
         "unknown_column",
         f"There is no column {wanted} in {where}.",
@@ -189,7 +240,11 @@ def _values(p: Profile) -> str:
     return f"it has {p.distinct} different values"
 
 
-def _ask(role: str, names: list[str], where: str, more: str = "") -> None:
+def _ask_label(names: list[str], seen: dict[str, Profile], where: str) -> None:
+    _ask("label", names, where, why=f"Of these, {offers(names, seen)}.")
+
+
+def _ask(role: str, names: list[str], where: str, hint: str = "", why: str = "") -> None:
     raise UserError(
-        f"ambiguous_{role}", f"Several columns of {where} could be the {role}: {some(names)}.", f"Set {role}_column to the right one.{more}"
+        f"ambiguous_{role}", f"Several columns of {where} could be the {role}: {some(names)}.", f"Set {role}_column to the right one.{hint}", why
     )

@@ -42,6 +42,8 @@ def _useless(p: Profile) -> str:
         return "an identifier"
     if p.dates >= values.MOSTLY:
         return "dates"
+    if p.shapes >= values.MOSTLY:
+        return "shapes on a map"
     if p.is_free_text:
         return "free text"
     if not p.numeric and not p.few:

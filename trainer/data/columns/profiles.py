@@ -1,9 +1,12 @@
 """What the columns of a table hold, as far as their cells tell."""
 
-from dataclasses import dataclass, field
+import itertools
+import math
+import re
+from dataclasses import dataclass, field, replace
 
 from trainer.data import names
-from trainer.data.columns import amounts, values
+from trainer.data.columns import amounts, dates, fills as fill_numbers, values
 from trainer.data.columns.amounts import Notation
 from trainer.data.formats.table import Table
 
@@ -12,6 +15,9 @@ FEW_NUMBERS = 20  # different values, up to which a number may be a class
 FEW_VALUES = 50  # different values, up to which anything may be a class or a category
 FEW_SHARE = 20  # rows for each value, from which more than FEW_VALUES are few
 MIXED = "some of its numbers have a decimal comma and others a decimal point"
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")
+_SHAPE = re.compile(r"(SRID=\d+;)?((MULTI)?(POINT|LINESTRING|POLYGON)|GEOMETRYCOLLECTION)\s*(Z|M|ZM)?\s*(\(\s*[\d(+-]|EMPTY)", re.IGNORECASE)
+LOOK = 500  # different cells that tell whether a number may be far outside
 MIN_ROWS = 20  # for values that are all different to mean something
 
 
@@ -30,6 +36,11 @@ class Profile:
     comma: bool  # numbers have a decimal comma
     counts_up: bool  # whole numbers from 0 or 1 without a gap
     notation: Notation = field(default_factory=Notation)  # of the numbers
+    fills: tuple[float, ...] = ()  # numbers that stand for a gap; they do not count as cells
+    filled: int = 0  # cells that hold them
+    clock_times: float = 0.0  # share of times of day
+    shapes: float = 0.0  # share of points, lines and areas, in the words of WKT
+    short: str = ""  # the lower name, where the name was put together from two rows
 
     @property
     def numeric(self) -> bool:
@@ -37,7 +48,7 @@ class Profile:
 
     @property
     def style(self) -> values.Style:
-        return values.Style(self.comma, self.notation.unit)
+        return values.Style(self.comma, self.notation.unit, self.fills)
 
     @property
     def few(self) -> bool:
@@ -57,7 +68,12 @@ class Profile:
     @property
     def is_free_text(self) -> bool:
         phrases = self.distinct <= min(FEW_VALUES, self.cells // 10)  # the same few over and over, as in a questionnaire
-        return not (self.numeric or phrases) and self.dates < values.MOSTLY and self.words >= MIN_TEXT_WORDS
+        return not (self.numeric or phrases or self.tells_when_or_where) and self.words >= MIN_TEXT_WORDS
+
+    @property
+    def tells_when_or_where(self) -> bool:
+        """Dates, times of day or shapes on a map: nothing that is predicted unless the user says so."""
+        return max(self.dates, self.clock_times, self.shapes) >= values.MOSTLY
 
     @property
     def is_identifier(self) -> bool:
@@ -69,17 +85,92 @@ class Profile:
         return self.words < MIN_TEXT_WORDS and self.dates < values.MOSTLY
 
 
-def of(tables: list[Table]) -> dict[str, Profile]:
-    """The profile of every column of the tables, which share their columns."""
+def of(tables: list[Table], fill_values: str = fill_numbers.KEEP) -> dict[str, Profile]:
+    """The profile of every column of the tables, which share their columns. ``fill_values`` is the option of this name. Raises UserError for a
+    value that is none."""
     rows = sum(len(t.rows) for t in tables)
-    return {name: _profile(name, [c for t in tables for c in map(str.strip, t.cells(name)) if c], rows) for name in tables[0].columns}
+    first = tables[0]
+    asked = fill_numbers.asked(fill_values)
+    named = {float(n) for t in tables for n in t.fills} if asked is None else set(asked)
+    seen = {}
+    for name in first.columns:
+        cells = [c for t in tables for c in map(str.strip, t.cells(name)) if c]
+        seen[name] = _profile(name, cells, rows, first.short.get(name, ""), named, asked is None)
+    if any(p.comma and p.numeric for p in seen.values()):
+        for name in [n for n, p in seen.items() if not p.comma]:
+            seen[name] = _with_thousands(seen[name], [c for t in tables for c in map(str.strip, t.cells(name)) if c])
+    return seen
 
 
-def _profile(name: str, cells: list[str], rows: int) -> Profile:
+def _with_thousands(p: Profile, cells: list[str]) -> Profile:
+    """The profile of a column beside others with decimal commas: points with three digits behind each then group thousands."""
+    dotted = [c for c in cells if "." in c and not values.is_missing(c)]
+    if not dotted or not all(map(_THOUSANDS.fullmatch, dotted)) or len(set(dotted)) < 2:
+        return p
+    kept = [c for c in cells if values.number(c, True) not in p.fills]
+    read = _described(p.name, kept, set(kept), p.rows, p.short, comma=True)
+    return replace(read, fills=p.fills, filled=p.filled) if read.numeric else p
+
+
+def fills(table: Table, column: str, fill_values: str) -> tuple[float, ...]:
+    """The numbers that stand for a gap in a column. Raises UserError for a wrong option ``fill_values``."""
+    asked = fill_numbers.asked(fill_values)
+    cells = [c for c in map(str.strip, table.cells(column)) if c]
+    different = set(cells)
+    named = set(map(float, table.fills)) if asked is None else set(asked)
+    candidates = _candidates(different) if asked is None else []
+    return tuple(sorted(set(_gaps(cells, different, named, candidates).values()))) if named or candidates else ()
+
+
+def one(name: str, tables: list[Table]) -> Profile:
+    """The profile of a single column, without fill values."""
+    cells = [c for t in tables for c in map(str.strip, t.cells(name)) if c]
+    return _described(name, cells, set(cells), sum(len(t.rows) for t in tables), "")
+
+
+def _profile(name: str, cells: list[str], rows: int, short: str, named: set[float], search: bool) -> Profile:
+    different = set(cells)
+    candidates = _candidates(different) if search else []
+    if (named or candidates) and (gaps := _gaps(cells, different, named, candidates)):
+        kept = [c for c in cells if c not in gaps]
+        profile = _described(name, kept, different.difference(gaps), rows, short)
+        return replace(profile, fills=tuple(sorted(set(gaps.values()))), filled=len(cells) - len(kept))
+    return _described(name, cells, different, rows, short)
+
+
+def _candidates(different: set[str]) -> list[float]:
+    """The numbers among these cells that may be fill values. Most columns have none, and all cells are read only where one has."""
+    candidates = fill_numbers.may_be(different)
+    if not candidates:
+        return []
+    first = list(itertools.islice(different, LOOK))
+    comma = values.uses_comma(first)
+    return fill_numbers.far(candidates, [n for c in first if (n := values.fast_number(c, comma)) is not None])
+
+
+def _gaps(cells: list[str], different: set[str], named: set[float], candidates: list[float]) -> dict[str, float]:
+    """The cells of a column of numbers that stand for a gap, with their numbers: those that the file or the user names, and those beyond doubt."""
+    comma = values.uses_comma(cells)
+    read = {c: n for c in different if (n := values.fast_number(c, comma)) is not None}
+    numbers = set(read.values())
+
+    def count(value: float) -> int:
+        return sum(cells.count(c) for c, n in read.items() if n == value)
+
+    fills = fill_numbers.find(candidates, numbers.difference(named), count, len(cells)) | numbers.intersection(named)
+    if not fills or fills >= numbers:
+        return {}
+    gaps = {c: n for c, n in read.items() if n in fills}
+    known = [c for c in cells if c not in gaps and not values.is_missing(c)]
+    return gaps if known and sum(c in read for c in known) >= values.MOSTLY * len(known) else {}
+
+
+def _described(name: str, cells: list[str], different: set[str], rows: int, short: str, comma: bool = False) -> Profile:
+    """The profile of ``cells`` as they are written; with ``comma`` as numbers with a decimal comma."""
     known = [c for c in values.sample(cells) if not values.is_missing(c)]
-    comma = values.uses_comma(known)
+    comma = comma or values.uses_comma(known)
     numbers, notation = _numbers(known, comma)
-    distinct = {values.label(c) for c in set(cells)} - {""}
+    distinct = {values.label(c) for c in different} - {""}
     return Profile(
         name,
         rows,
@@ -87,11 +178,14 @@ def _profile(name: str, cells: list[str], rows: int) -> Profile:
         len(distinct),
         sum(len(c[:10_000].split()) for c in known) / len(known) if known else 0.0,
         numbers,
-        sum(map(values.is_date, known)) / len(known) if known else 0.0,
+        sum(dates.is_date(c) or dates.is_compact(c) for c in known) / len(known) if known else 0.0,
         sum(c[0] + c[-1] == "[]" for c in known) / len(known) if known else 0.0,
         comma,
         _counts_up(distinct),
         notation,
+        clock_times=sum(not math.isnan(dates.time_of_day(c)) for c in known) / len(known) if known else 0.0,
+        shapes=sum(_SHAPE.match(c) is not None for c in known) / len(known) if known else 0.0,
+        short=short,
     )
 
 

@@ -1,39 +1,54 @@
-"""Parses cells as numbers and dates in the notations of different countries."""
+"""Parses cells as numbers in the notations of different countries."""
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from trainer.data import names
 from trainer.data.columns import amounts
 
 SAMPLE = 5000
 LONGEST = 60  # characters of a number
+MOST_FILLS = 100  # fill values and spellings of a column
 LARGEST = 1e100  # of the numbers that are read: squares of larger ones do not add up
 MOSTLY = 0.95  # of the cells that are not empty make a column one of numbers or dates
-_MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "?", "-"))
-_NO_LABEL = frozenset(("nan", "null", "n/a", "<na>"))  # but not none, na or -, which may well be classes
+_ERRORS = ("#n/a", "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!")  # of spreadsheets
+_MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "?", "-", *_ERRORS))
+MAY_BE_MISSING = _MISSING | frozenset(("--", "***", "nd", "m", "inf", "-inf"))  # beside numbers; alone, some of them may mean something
+_NO_LABEL = frozenset(("nan", "null", "n/a", "<na>", *_ERRORS))  # but not none, na or -, which may well be classes
 _WHOLE = re.compile(r"([+-]?\d+)\.0+")
 _POINT = re.compile(r"[+-]?(?=\.?\d)(\d+|[1-9]\d{0,2}(,\d{3})+)?(\.\d+|\.)?([eE][+-]?\d+)?")
 _COMMA = re.compile(r"[+-]?(?=,?\d)(\d+|[1-9]\d{0,2}(\.\d{3})+)?(,\d+|,)?([eE][+-]?\d+)?")
-_DATE = re.compile(r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))([T ]\d{1,2}:\d{2}.*)?")
 
 
 @dataclass(frozen=True)
 class Style:
-    """How the numbers of a column are written: with a decimal comma or point, and with which unit; None if any unit will do."""
+    """How the numbers of a column are written: with a decimal comma or point, and with which unit; None if any unit will do.
+
+    ``fills`` are the numbers that stand for a gap. ``is_class`` marks the column of a label that names classes; ``spellings`` then has the class
+    for cells that are written in another way than it, empty for those that are none.
+    """
 
     comma: bool = False
     unit: str | None = None
+    fills: tuple[float, ...] = ()
+    is_class: bool = False
+    spellings: tuple[tuple[str, str], ...] = ()
 
     def described(self) -> dict:
-        return {"comma": self.comma, "unit": self.unit}
+        more: dict = {"fills": list(self.fills)} if self.fills else {}
+        if self.is_class:
+            more |= {"is_class": True, "spellings": dict(self.spellings)}
+        return {"comma": self.comma, "unit": self.unit, **more}
 
     @staticmethod
     def restored(described) -> "Style":
         """The style that ``described`` says, which comes from the files of a model and so from outside."""
         read = described if isinstance(described, dict) else {}
-        unit = read.get("unit")
-        return Style(read.get("comma") is True, unit if isinstance(unit, str) else None)
+        unit, fills, spellings = read.get("unit"), read.get("fills"), read.get("spellings")
+        numbers = tuple(float(n) for n in fills if type(n) in (int, float))[:MOST_FILLS] if isinstance(fills, list) else ()
+        pairs = tuple((a, b) for a, b in spellings.items() if isinstance(b, str))[:MOST_FILLS] if isinstance(spellings, dict) else ()
+        return Style(read.get("comma") is True, unit if isinstance(unit, str) else None, numbers, read.get("is_class") is True, pairs)
 
 
 def number(cell: str, comma: bool = False, unit: str | None = None) -> float | None:
@@ -55,6 +70,17 @@ def number(cell: str, comma: bool = False, unit: str | None = None) -> float | N
     return value if abs(value) < LARGEST else None
 
 
+def fast_number(cell: str, comma: bool) -> float | None:
+    """As ``number``, and faster where ``cell`` is written as programs write numbers."""
+    if not comma:
+        try:
+            value = float(cell)
+            return value if abs(value) < LARGEST else None
+        except ValueError:
+            pass
+    return number(cell, comma)
+
+
 def decimal_comma(cells: list[str]) -> bool | None:
     """Whether ``cells`` are numbers with a decimal comma (True) or a decimal point (False), as far as a cell can be read in one way only.
 
@@ -73,7 +99,10 @@ def uses_comma(cells: list[str]) -> bool:
 
 
 def as_numbers(cells: list[str], style: Style) -> list[str]:
-    """``cells`` so that ``float`` reads them, unchanged where it does already; empty where they are no numbers."""
+    """``cells`` so that ``float`` reads them, unchanged where it does already; empty where they are no numbers, or stand for a gap."""
+    if style.fills:
+        fills, plain = set(style.fills), replace(style, fills=())
+        return ["" if c and float(c) in fills else c for c in as_numbers(cells, plain)]
     try:
         if not style.comma and min(numbers := list(map(float, cells))) > -LARGEST and max(numbers) < LARGEST and not math.isnan(sum(numbers)):
             return cells
@@ -92,6 +121,15 @@ def _as_number(cell: str, style: Style) -> str:
     return "" if value is None else repr(value)
 
 
+def classes(cells: list[str], style: Style) -> list[str]:
+    """``cells`` as names of classes, empty where there is none."""
+    read = {c: label(c) for c in set(cells)}
+    spelled, fills = dict(style.spellings), set(style.fills)
+    if spelled or fills:
+        read = {c: "" if fills and (n := number(c, style.comma)) is not None and n in fills else spelled.get(name, name) for c, name in read.items()}
+    return [read[c] for c in cells]
+
+
 def is_missing(cell: str) -> bool:
     """Whether ``cell`` is one of the signs that programs write for an unknown value."""
     return cell.strip().lower() in _MISSING
@@ -99,13 +137,9 @@ def is_missing(cell: str) -> bool:
 
 def label(cell: str) -> str:
     """``cell`` as the name of a class, which is empty where there is none. Programs write the class 1 as 1.0 once a cell beside it is empty."""
-    text = cell.strip()
+    text = names.nfc(cell.strip())
     whole = _WHOLE.fullmatch(text)
     return whole[1] if whole else "" if text.lower() in _NO_LABEL else text
-
-
-def is_date(cell: str) -> bool:
-    return _DATE.fullmatch(cell.strip()) is not None
 
 
 def sample(cells: list) -> list:

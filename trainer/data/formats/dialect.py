@@ -12,8 +12,10 @@ from trainer.errors import some
 
 SAMPLE_ROWS = 300
 MAX_LINE = 40_000  # characters
+YEARS = 1500, 2200
+MANY_STEPS = 6  # numbers that rise evenly, which no row of data does by chance
 MIN_LINES = 5  # in a cell, that look like rows
-_NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
+DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 _NO_DELIMITER = "\x1f"  # occurs in no text
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?%?")
 
@@ -27,7 +29,7 @@ class Dialect:
 
     @property
     def name(self) -> str:
-        return _NAMES.get(self.delimiter, repr(self.delimiter)) if self.columns > 1 else "line ends only"
+        return DELIMITERS.get(self.delimiter, repr(self.delimiter)) if self.columns > 1 else "line ends only"
 
 
 def find(text: str, extension: str, wanted: str = "") -> Dialect | None:
@@ -40,7 +42,7 @@ def find(text: str, extension: str, wanted: str = "") -> Dialect | None:
     sample = _sample(text)
     usual = {"tsv": "\t", "tab": "\t", "csv": ","}.get(extension, "\t")
     found = []
-    for delimiter in wanted or _NAMES:
+    for delimiter in wanted or DELIMITERS:
         for quoted in (True, False):
             lengths = [len(row) for row in rows(sample, delimiter, quoted) if row]
             counts = collections.Counter(lengths)
@@ -59,7 +61,7 @@ def find(text: str, extension: str, wanted: str = "") -> Dialect | None:
 def single(text: str, wanted: set[str]) -> Dialect | None:
     """The dialect of a table of one column, which is one only where this column was asked for by its name or number."""
     dialect = Dialect(_NO_DELIMITER, True, 1, 1.0)
-    first = next(rows(_sample(text), dialect.delimiter, True), [""])
+    first = next(filter(None, rows(_sample(text), dialect.delimiter, True)), [""])
     return dialect if {first[0].strip().lower(), "column 1"} & wanted else None
 
 
@@ -116,6 +118,8 @@ def _by_names(cells: list[str], wanted: set[str]) -> tuple[bool, str] | None:
         return True, f"{some(usual, 3)} are common column names"
     if len(numbers) > 2 and any(numbers == [str(i + start) for i in range(len(numbers))] for start in (0, 1)):
         return True, "its first row numbers the columns"
+    if _rise_evenly(numbers) and len(numbers) < len(named):  # years or wavelengths, perhaps
+        return None
     if not named or numbers:
         return False, "its first row contains a number or is empty"
     if any(len(c) > 60 or len(c.split()) > 6 for c in cells):
@@ -126,7 +130,7 @@ def _by_names(cells: list[str], wanted: set[str]) -> tuple[bool, str] | None:
 def _by_common_name_or_values(cells: list[str], columns: list[tuple[str, list[str]]]) -> tuple[bool, str] | None:
     """The decision by the values below each cell of the first row; None if it leaves the question open."""
     for cell, values in columns:
-        if cell in values:
+        if cell in values and not is_number(cell):
             return False, f"the value {cell} of its first row appears again in later rows"
     named = [c.lower() for c in cells if c]
     if usual := _usual(named):
@@ -134,13 +138,37 @@ def _by_common_name_or_values(cells: list[str], columns: list[tuple[str, list[st
     if len(set(named)) < len(named):
         return False, "its first row reads like data"
     for cell, values in columns:
-        if _mostly(is_number, values):
+        if _mostly(is_number, values) and not is_number(cell):
             return True, f"the column {cell} contains numbers below its first row"
+    numbers = [(cell, values) for cell, values in columns if is_number(cell)]
+    if numbers:
+        unlike = sum(_is_unlike(float(cell), values) for cell, values in numbers) >= 0.9 * len(numbers)
+        below = zip(*(values for _, values in numbers))
+        alone = len(numbers) >= MANY_STEPS and not any(_rise_evenly(list(row)) for row in below)
+        return (True, "its first row has numbers in even steps, unlike those below") if unlike or alone else None
+    for cell, values in columns:
         if not _has_digit(cell) and _mostly(_has_digit, values):
             return True, f"the column {cell} has digits below its first row"
     if any(values and len(cell) * 3 < sum(map(len, values)) / len(values) for cell, values in columns):
         return True, "its first row is much shorter than the others"
     return None
+
+
+def _rise_evenly(numbers: list[str]) -> bool:
+    """Whether these are three or more whole numbers in equal steps, of three digits or more, as years and wavelengths in names are."""
+    if len(numbers) < 3 or not all(n.isascii() and n.isdecimal() and len(n) > 2 for n in numbers):
+        return False
+    steps = {int(b) - int(a) for a, b in zip(numbers, numbers[1:])}
+    return len(steps) == 1 and steps != {0}
+
+
+def _is_unlike(number: float, values: list[str]) -> bool:
+    """Whether ``number`` is below or above all numbers among ``values``, or a year where most of them are none."""
+    below = [float(v.rstrip("%").replace(",", ".")) for v in values if is_number(v)]
+    if not below or not min(below) <= number <= max(below):
+        return bool(below)
+    low, high = YEARS
+    return low <= number <= high and 2 * sum(low <= n <= high for n in below) < len(below)
 
 
 def _usual(named: list[str]) -> list[str]:

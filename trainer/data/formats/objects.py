@@ -3,6 +3,7 @@
 import json
 import math
 
+from trainer.data.formats.repairs import Repair
 from trainer.data.formats.table import NotATable, Table
 
 _NO_LINE = "are not JSON objects"
@@ -27,10 +28,25 @@ def document(name: str, text: str) -> Table:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return lines(name, text)
-    if isinstance(value, dict):
+    repairs: list[Repair] = []
+    if isinstance(value, dict) and value.get("type") == "FeatureCollection" and isinstance(value.get("features"), list):
+        value = _features(value["features"])
+        repairs.append(
+            Repair(
+                "geojson",
+                len(value),
+                "The properties of its features are the columns, and points have longitude and latitude; other shapes are not read.",
+            )
+        )
+    elif isinstance(value, dict) and (records := _records(value)):
+        value = records
+        repairs.append(Repair("records", len(value), "Each of its entries is a row."))
+    elif isinstance(value, dict):
         lists = [v for v in value.values() if isinstance(v, list) and v and isinstance(v[0], dict)]
         value = lists[0] if len(lists) == 1 else _columns(value)
-    return _table(name, list(enumerate(value, 1)) if isinstance(value, list) else [], "does not contain a list of JSON objects")
+    table = _table(name, list(enumerate(value, 1)) if isinstance(value, list) else [], "does not contain a list of JSON objects")
+    table.repairs += repairs
+    return table
 
 
 def cell(value) -> str:
@@ -44,6 +60,55 @@ def cell(value) -> str:
     if isinstance(value, (bool, int, float, list, dict)):
         return json.dumps(value, ensure_ascii=False, default=str)
     return str(value)  # dates, and numbers of a fixed precision
+
+
+def _features(features: list) -> list:
+    """The properties of the features of GeoJSON, with the place of points."""
+    rows: list = []
+    for feature in features:
+        if not isinstance(feature, dict):
+            rows.append(None)
+            continue
+        properties, shape = feature.get("properties"), feature.get("geometry")
+        row = dict(properties) if isinstance(properties, dict) else {}
+        at = shape.get("coordinates") if isinstance(shape, dict) and shape.get("type") == "Point" else None
+        if isinstance(at, list) and len(at) >= 2:
+            row.setdefault("longitude", at[0])
+            row.setdefault("latitude", at[1])
+        rows.append(row)
+    return rows
+
+
+def _records(value: dict) -> list[dict]:
+    """The rows of an object that has an object of columns for each record, as pandas writes it with orient="index"; none for any other.
+
+    An object of columns, each with an object by rows, looks alike. Rows are more than columns, and the values of a column are of one type.
+    """
+    inner = list(value.values())
+    if len(inner) < 2 or not all(isinstance(v, dict) and v for v in inner):
+        return []
+    names = list(inner[0])
+    if any(list(v) != names for v in inner) or _counts(names) or len(names) < 2:
+        return []
+    if not _counts(list(value)):
+        across = sum(len({_type(v[n]) for v in inner} - {""}) <= 1 for n in names) / len(names)
+        within = sum(len({_type(x) for x in v.values()} - {""}) <= 1 for v in inner) / len(inner)
+        if within > across or (within == across and len(inner) <= len(names)):
+            return []
+        column = "key"
+        while column in names:
+            column += " 2"
+        return [{column: key, **v} for key, v in value.items()]
+    return inner
+
+
+def _counts(names: list[str]) -> bool:
+    """Whether the names number something from 0 or 1."""
+    return names in ([str(i) for i in range(len(names))], [str(i) for i in range(1, len(names) + 1)])
+
+
+def _type(value) -> str:
+    return "" if value is None else "number" if isinstance(value, (int, float)) and not isinstance(value, bool) else type(value).__name__
 
 
 def _columns(value: dict) -> list[dict]:

@@ -2,10 +2,16 @@
 
 from dataclasses import dataclass, field
 
+from trainer.data.formats.repairs import Repair
+
 
 @dataclass
 class Table:
-    """A row is (its number in the file as a person counts them, its cells). ``fault`` says of bad rows what is wrong with them."""
+    """A row is (its number in the file as a person counts them, its cells). ``fault`` says of bad rows what is wrong with them.
+
+    ``fills`` are the numbers that the file itself names as the value of a gap, ``short`` the lower names of columns under a common name.
+    ``in_order`` says that the columns have the order that their author gave them, and not the one of the alphabet.
+    """
 
     name: str
     columns: list[str]
@@ -15,6 +21,10 @@ class Table:
     notes: list[str] = field(default_factory=list)
     first_bad: int = 0
     fault: str = "have a different number of columns from the others"
+    repairs: list[Repair] = field(default_factory=list)
+    fills: tuple[str, ...] = ()
+    short: dict[str, str] = field(default_factory=dict)
+    in_order: bool = True
     _cells: dict[int, list[str]] = field(default_factory=dict, repr=False)
 
     def lacks(self, columns) -> list[str]:

@@ -9,10 +9,11 @@ from trainer.config.settings import Settings
 from trainer.core import registry
 from trainer.data.claims import Claim
 from trainer.errors import UserError, count
-from trainer.kinds.graph import encoded_texts, features, prepare, reading
+from trainer.kinds.graph import encoded_texts, features, links, prepare, reading
 from trainer.kinds.graph.comparison import choice, compare, compare_nodes
 from trainer.kinds.graph.comparison.compare import ComparedModel
 from trainer.kinds.graph.comparison.neighbours import Neighbours
+from trainer.kinds.graph.comparison.node_scores import MAJORITY
 from trainer.kinds.graph.delivery import results as graph_results
 from trainer.kinds.graph.network import TABLE
 from trainer.kinds.graph.prepare import Prepared
@@ -69,10 +70,17 @@ def _deliver(run: Run, prepared: Prepared, base: Base, outcome: Outcome, asked: 
     listed = compare.entries(found, chosen, prepared.plan, why)
     run.events.decision("chosen", chosen.name, f"The model {chosen.name} is delivered. {listed[0]['why']}")
     baselines = [
-        {"name": r.name, "title": r.title, "test": compare.report(r.answers["test"], prepared.plan)}
+        {
+            "name": r.name,
+            "title": r.title,
+            "role": "constant" if r.name == MAJORITY else "simple",
+            "test": compare.report(r.answers["test"], prepared.plan),
+        }
         for r in found
         if r is not network and not (r.simple is not None and r.simple.network)
     ]
+    if prepared.links is not None and len(network.answers["test"]):
+        baselines.append(links.at_random(network.answers["test"]))
     run.events.phase("export", "Writing the model, the metrics and the predictions.")
     if prepared.champion is not None:
         outcome.champion = prepared.champion.answers(outcome.champion)

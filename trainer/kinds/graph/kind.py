@@ -14,9 +14,15 @@ class Graph(Kind):
     name = "graph"
     tasks = (LINKS, CLASSES, NUMBERS)
     options = OPTIONS
+    choosing_metrics = ("mrr", "hits_at_1", "hits_at_10", "hits_at_100", "auc", "average_precision")
     tasks_of_numbers = (NUMBERS,)
     targets = (Links, Classes, Number)
     things = "edges"
+    gains_by_base = False
+    why_no_single_answers = (
+        "An answer about a node or a pair needs the graph around it. Submit the dataset to ncsa.ray.predict with the nodes or pairs to ask "
+        "about, or download the model: its README has the lines of Python that answer for some of them."
+    )
     shape = "sage"
     starts_from = "graph"
     uses_transformers = False
@@ -24,6 +30,9 @@ class Graph(Kind):
     epochs = 30
 
     answers_by_one_worker = True
+
+    def snippet(self, base: str, task: str, folder) -> str:
+        return "graph/graph" if task == LINKS else "graph/graph_nodes"
 
     def likelihood(self, inputs) -> float:
         from trainer.kinds.graph import likely

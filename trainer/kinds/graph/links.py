@@ -17,7 +17,7 @@ HITS = (1, 10, 100)
 DESCRIBED = table(
     Metric("mrr", "MRR"),
     *(Metric(f"hits_at_{n}", f"Hits@{n}") for n in HITS),
-    Metric("auc", "AUC"),
+    Metric("auc", "AUC", judges=True),
     Metric("average_precision", "average precision"),
     Metric("accuracy", "accuracy"),
     LOSS,
@@ -67,6 +67,15 @@ def ranks(positive: numpy.ndarray, others: numpy.ndarray) -> numpy.ndarray:
     """The rank of each of ``positive`` (n) among it and ``others`` (n x candidates): 1 is the best, equal scores share the mean."""
     own = numpy.asarray(positive)[:, None]
     return 1 + ((others > own).sum(axis=1) + (others >= own).sum(axis=1)) / 2
+
+
+def at_random(answers: LinkAnswers) -> dict:
+    """The entry of metrics.json for a random order of the same candidates."""
+    ranked = answers.candidates + 1
+    rank = float((1 / numpy.arange(1, ranked + 1)).sum() / ranked)
+    count = len(answers)
+    test = {"mrr": {"value": rank, "n": count}, "auc": {"value": 0.5, "n": count}}
+    return {"name": "random", "title": "random order", "role": "chance", "test": test}
 
 
 def best_threshold(a: LinkAnswers) -> float:

@@ -10,8 +10,6 @@ OPTIONS = of_kind("graph", (
     Option("source_column", "", "graph", since="0.2.0", also_in=("predict",), help="Column with the node that an edge begins at; empty detects it"),
     Option("target_column", "", "graph", since="0.2.0", also_in=("predict",), help="Column with the node that an edge ends at; empty detects it"),
     Option("weight_column", "", "graph", since="0.2.0", help="Column with the weights of the edges; empty detects it, none uses no weights"),
-    Option("time_column", "", "graph", since="0.2.0",
-           help="Column with the times of the edges: the latest edges become the test rows; empty detects it, none splits at random"),
     Option("directed", "auto", "graph", choices=("auto", "yes", "no"), since="0.2.0",
            help="Whether an edge has a direction; auto says no where most edges are there in both"),
     Option("bipartite", "auto", "graph", choices=("auto", "yes", "no"), since="0.2.0",

@@ -22,6 +22,7 @@ from trainer.kinds.graph.rows import Drawn, Edges, Nodes
 from trainer.kinds.graph.splits import LinkSplits
 from trainer.kinds.graph.store import Store
 from trainer.launch.capacity import Machine
+from trainer.measure.metric import described
 from trainer.memory import available
 from trainer.models.catalogue import Base
 from trainer.targets.target import Target
@@ -120,7 +121,8 @@ def _dataset(graph: Graph, numbers: dict[str, np.ndarray], checks: Checks) -> Da
             checks.events.decision("labels", list(labels[:1000]), f"The model predicts one of {len(labels)} classes: {some(labels)}.")
     return Dataset(
         task=graph.task, kind=registry.of("graph"), splits=splits, files=list(graph.files), columns=graph.columns,
-        label_column=graph.label_column, labels=labels, dropped=checks.dropped, checks=checks.entries, split_sha256=fingerprint(graph, numbers),
+        label_column=graph.label_column, labels=labels, dropped=checks.dropped, not_read=checks.not_read, checks=checks.entries,
+        split_sha256=fingerprint(graph, numbers),
     )  # fmt: skip
 
 
@@ -221,6 +223,7 @@ def _metric(settings: Settings, data: Dataset, target: Target, checks: Checks) -
     if settings.metric == "auto":
         settings = settings.with_chosen(metric=metric)
     checks.events.decision("metric", metric, why)
+    checks.events.metrics(described(target.metrics))
     return metric, settings
 
 

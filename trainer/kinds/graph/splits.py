@@ -11,6 +11,7 @@ import numpy
 import pyarrow
 
 from trainer.core.example import SPLITS
+from trainer.data import ordered
 from trainer.data.splits import BINS
 from trainer.errors import UserError
 from trainer.kinds.graph.graph import NUMBERS, Graph
@@ -55,7 +56,9 @@ def links(graph: Graph, settings) -> LinkSplits:
     missing = {name: share for name, share in shares.items() if share > 0 and not len(given[name])}
     found, cut, way = given, None, "given"
     if missing:
-        found, cut = _by_time(graph, given, missing)
+        found, cut = (given, None) if settings.split == ordered.RANDOM else _by_time(graph, given, missing)
+        if cut is None:
+            ordered.check_random(settings.split, "these edges")
         way = "time" if cut else "random"
         found = found if cut else _by_order(given, missing, pair_hashes(graph, given["train"], settings.seed))
     if not len(found["train"]) or not len(found["validation"]):
@@ -97,6 +100,7 @@ def nodes(graph: Graph, settings) -> dict[str, numpy.ndarray]:
     missing = {name: share for name, share in shares.items() if share > 0 and not len(given[name])}
     if not missing or not len(given["train"]):
         return given
+    ordered.check_random(settings.split, "nodes")
     hashes = _mixed(id_hashes(graph.ids)[given["train"]] ^ _seeded(settings.seed))
     strata = _strata(labels[given["train"]], graph.task == NUMBERS)
     parts: dict[str, list] = {name: [] for name in SPLITS}

@@ -4,7 +4,7 @@ import concurrent.futures
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy
 from PIL import Image, ImageOps
@@ -14,8 +14,12 @@ from trainer.config.spec import Spec
 from trainer.core.example import Dataset, Example
 from trainer.core.kind import LinearFeatures
 from trainer.core.plan import Rows
-from trainer.data.images import opened
-from trainer.errors import UserError
+from trainer.data import rasters
+from trainer.data.images import opened, undecodable
+from trainer.data.pictures import bands
+from trainer.errors import count
+from trainer.kinds.image import looked
+from trainer.kinds.image.looked import CLEAR
 from trainer.models.catalogue import Base
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
@@ -29,13 +33,13 @@ _PIXELS = 64  # values of an image for the linear baseline: a grid of 8 x 8
 
 @dataclass(frozen=True)
 class Images:
-    """Pixels of many images (n x size x size x 3, 8 bit), in a file of the shared volume that every worker maps into memory. A few images
+    """Pixels of many images (n x size x size x bands, 8 bit), in a file of the shared volume that every worker maps into memory. A few images
     can be ``held`` in memory instead."""
 
     file: str
     count: int
-    mean: tuple[float, float, float]
-    std: tuple[float, float, float]
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
     augmentation: str
     held: numpy.ndarray | None = None
 
@@ -75,20 +79,21 @@ class Encoder:
     def __init__(self, description: dict, folder: Path | None, augmentation: str = "none"):
         self.description, self.folder, self.augmentation = description, folder, augmentation
         self.size = description["image_size"]
-        self.shape = {"image_size": self.size}
+        self.bands = bands.restored(description)
+        self.shape = {"image_size": self.size, **({"bands": self.bands.count} if self.bands else {})}
 
     def encode(self, examples: list[Example], targets: numpy.ndarray, name: str, training: bool = False) -> Rows:
         """Decode and resize all images into a file of the shared volume; into memory where there is no folder."""
         mean, std = tuple(self.description["mean"]), tuple(self.description["std"])
         if self.folder is None:
-            held = numpy.stack([_square(e, self.size) for e in examples])
+            held = numpy.stack([self.square(e) for e in examples])
             return Rows(Images("", len(examples), mean, std, "none", held), targets)
         file = self.folder / f"{name}-{self.size}.npy"
         file.parent.mkdir(parents=True, exist_ok=True)
-        pixels = numpy.lib.format.open_memmap(file, "w+", numpy.uint8, (len(examples), self.size, self.size, 3)) if examples else None
+        pixels = numpy.lib.format.open_memmap(file, "w+", numpy.uint8, (len(examples), self.size, self.size, len(mean))) if examples else None
 
         def decode(i: int) -> None:
-            pixels[i] = _square(examples[i], self.size)
+            pixels[i] = self.square(examples[i])
 
         with concurrent.futures.ThreadPoolExecutor(min(_DECODERS, len(os.sched_getaffinity(0)))) as pool:  # decoding releases the interpreter
             list(pool.map(decode, range(len(examples))))
@@ -97,11 +102,21 @@ class Encoder:
         augmentation = self.augmentation if training else "none"
         return Rows(Images(str(file), len(examples), mean, std, augmentation), targets)
 
+    def square(self, example: Example) -> numpy.ndarray:
+        """The pixels of one image. Raises UserError."""
+        try:
+            if self.bands is not None:
+                return bands.square(example.content, example.file, self.size, self.bands)
+            return _square(example.content, self.size, clear=CLEAR in self.description)
+        except (OSError, ValueError, SyntaxError) as e:
+            raise undecodable(example.file, e) from e
+
     def forget(self) -> None:
         """Nothing is counted."""
 
     def described(self) -> dict:
-        return {"model": {"image_size": self.size}, "data": {}, "encoder": self.description}
+        form = self.bands.words if self.bands else "8 bits, with grey where a pixel is clear" if CLEAR in self.description else ""
+        return {"model": {"image_size": self.size, **({"image_form": form} if form else {})}, "data": {}, "encoder": self.description}
 
     def save(self, folder: Path) -> None:
         """The image processor as transformers reads it: resize, divide by 255, normalise."""
@@ -112,6 +127,7 @@ class Encoder:
                 "do_resize": True, "size": {"height": self.size, "width": self.size}, "resample": int(Image.Resampling.BILINEAR),
                 "do_rescale": True, "rescale_factor": 1 / 255,
                 "do_normalize": True, "image_mean": list(self.description["mean"]), "image_std": list(self.description["std"]),
+                **{name: value for name, value in self.description.items() if name not in ("image_size", "mean", "std")},
             },
         )  # fmt: skip
 
@@ -131,7 +147,16 @@ def encoder(spec: Spec, settings: Settings, data: Dataset, base: Base, events: E
     if settings.augmentation == "auto":
         settings = settings.with_chosen(augmentation="light")
     events.decision("image_size", size, f"All images are resized to {size} x {size} pixels: {why}.")
-    return Encoder({"image_size": size, "mean": list(mean), "std": list(std)}, spec.work / "data", settings.augmentation), settings
+    description = {"image_size": size, **looked.about(data.splits["train"], (mean, std), events)}
+    if base.folder is not None and len(description["mean"]) != len(mean):
+        events.decision(
+            "first_layer", len(description["mean"]),
+            f"The model {base.name} learnt from {len(mean)} colours. Its first layer is changed to read {count(len(description['mean']), 'band')}, "
+            "each of which begins with the mean of the colours.",
+        )  # fmt: skip
+    made = Encoder(description, spec.work / "data", settings.augmentation)
+    looked.warn_of_sameness(made, data.splits["train"], events)
+    return made, settings
 
 
 def load_encoder(spec: Spec | None, folder: Path, description: dict) -> Encoder:
@@ -155,24 +180,19 @@ def _coarse(images: Images) -> numpy.ndarray:
     return grey
 
 
-def _square(example: Example, size: int) -> numpy.ndarray:
-    try:
-        with opened(example.content) as image:
-            image.draft("RGB", (size, size))
-            upright = ImageOps.exif_transpose(image).convert("RGB")
-            return numpy.asarray(upright.resize((size, size), Image.Resampling.BILINEAR))
-    except (OSError, ValueError, SyntaxError) as e:
-        raise UserError(
-            "undecodable_image", f"The image {example.file} cannot be decoded.", "Remove or replace it, then submit again.", f"{e}."
-        ) from e
+def _square(file: Any, size: int, clear: bool) -> numpy.ndarray:
+    """A plain picture; with ``clear``, what is clear or holds no data is grey."""
+    with opened(file) as image:
+        image.draft("RGB", (size, size))
+        upright = rasters.seen(file) if clear and rasters.form(rasters.rewound(file)).clear else ImageOps.exif_transpose(image).convert("RGB")
+        return numpy.asarray(upright.resize((size, size), Image.Resampling.BILINEAR))
 
 
 def _usual_side(examples: list[Example]) -> int:
     """The median of the longer sides, over a sample."""
     sides = []
     for example in examples[:: max(1, len(examples) // SAMPLE)]:
-        with opened(example.content) as image:
-            sides.append(max(image.size))
+        sides.append(max(rasters.size(example.content)))
     return int(numpy.median(sides))
 
 

@@ -1,4 +1,4 @@
-"""Pictures with a class each."""
+"""Pictures with a class, a number or several labels each."""
 
 import math
 from typing import Any
@@ -6,19 +6,24 @@ from typing import Any
 import numpy
 
 from trainer.core.kind import LinearFeatures
-from trainer.kinds.examples import ExampleKind
 from trainer.kinds.image.options import OPTIONS
+from trainer.kinds.label_sets.examples import WithLabelSets
+from trainer.kinds.label_sets.target import Labels
+from trainer.kinds.rows.label_sets import IMAGE_TASK as LABEL_SETS
 from trainer.targets.classes import Classes
+from trainer.targets.number import Number
 
-CLASSES = "image-classification"
+CLASSES, NUMBERS = "image-classification", "image-regression"
 
 
-class Images(ExampleKind):
+class Images(WithLabelSets):
     name = "image"
-    tasks = (CLASSES,)
+    tasks = (CLASSES, NUMBERS, LABEL_SETS)
+    tasks_of_numbers = (NUMBERS,)
     options = OPTIONS
-    targets = (Classes,)
+    targets = (Classes, Number, Labels)
     things = "images"
+    baseline_snippet = "image/baseline_image"
     shape = "small-cnn"
     starts_from = "image"
     claims_by_whole_files = True
@@ -34,10 +39,17 @@ class Images(ExampleKind):
 
         return sum(names.extension(i.name) in names.IMAGES for i in inputs) / max(1, len(inputs))
 
+    def refuse(self, files, settings) -> None:
+        from trainer.kinds.image import annotated
+
+        annotated.refuse(files, settings)
+
     def claim(self, files, settings):
+        from trainer.kinds.image import annotated
         from trainer.kinds.rows import reading
 
-        return reading.claim(self, files, settings)
+        claim = reading.claim(self, files, settings)
+        return annotated.asked_back(claim, settings) if claim is not None and claim.fault is None else claim
 
     def read(self, claim, settings, checks):
         from trainer.kinds.rows import reading
@@ -49,8 +61,10 @@ class Images(ExampleKind):
 
         return prediction.READERS[self.name](self, sources, columns, settings, events)
 
-    def target(self, data) -> Classes:
-        return Classes(data.labels)
+    def target(self, data):
+        if data.task == LABEL_SETS:
+            return Labels(data.labels, data.separator)
+        return Classes(data.labels) if data.task == CLASSES else Number.learnt([e.target for e in data.splits["train"]])
 
     def encoder(self, spec, settings, data, base, events):
         from trainer.kinds.image import encoder
@@ -82,8 +96,8 @@ class Images(ExampleKind):
         return base.fresh
 
     def tries_frozen(self, plan, cut: bool) -> bool:
-        """It costs little and often wins."""
-        return not cut
+        """It costs little and often wins, with one answer for each picture."""
+        return not cut and plan.task != LABEL_SETS
 
     def step_width(self, features) -> int:
         """All images are of the same size."""
@@ -99,15 +113,37 @@ class Images(ExampleKind):
         """A row of a table names its image."""
         return example.id if example.row else example.file
 
-    def picture(self, example) -> str | None:
+    def parts(self, finished) -> dict:
+        from trainer.core import blocks
         from trainer.kinds.image import results
 
-        return results.thumbnail(example)
+        labels = super().parts(finished).get("sections", [])
+        return {"sections": [*labels, *blocks.described(results.sections(finished))]}
+
+    def picture(self, example) -> str | None:
+        from trainer.data.pictures import thumbnails
+
+        return thumbnails.of(example.content)
 
     def inputs_of(self, example, columns):
         from trainer.kinds.image import results
 
         return results.inputs(example)
+
+    def snippet(self, base: str, task: str, folder) -> str:
+        from trainer.kinds.image.looked import CLEAR
+        from trainer.run_folder import files
+
+        described = files.read_json(folder / "preprocessor_config.json")
+        if "bands" in described or CLEAR in described:
+            return "image/image_bands"
+        if task == LABEL_SETS:
+            return "image/image_labels"
+        return "image/image_regression" if task in self.tasks_of_numbers else "image/image"
+
+    def reads(self, model: dict) -> str:
+        size, form = model.get("image_size"), model.get("image_form")
+        return "images" + (f", resized to {size} by {size} pixels" if size else "") + (f"; {form}" if form else "")
 
     def inputs(self, description: dict, folder):
         from trainer.answer.rows import IMAGE, Column

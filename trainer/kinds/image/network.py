@@ -9,14 +9,23 @@ _AUTO = "AutoModelForImageClassification"
 
 def build(plan: Plan):
     """The installed vision model, or a residual network of three stages with 0.3 million parameters."""
+    from trainer.kinds.image import stems
     from trainer.models import transformer
 
     if plan.base.folder is not None:
-        return transformer.from_base(_AUTO, plan)
+        model = transformer.from_base(_AUTO, plan)
+        return stems.widened(model, plan.shape["bands"]) if "bands" in plan.shape else model
     from transformers.models.resnet.configuration_resnet import ResNetConfig
     from transformers.models.resnet.modeling_resnet import ResNetForImageClassification
 
-    shape = {"num_channels": 3, "embedding_size": 32, "hidden_sizes": [32, 64, 128], "depths": [1, 1, 1], "layer_type": "basic", "hidden_act": "relu"}
+    shape = {
+        "num_channels": plan.shape.get("bands", 3),
+        "embedding_size": 32,
+        "hidden_sizes": [32, 64, 128],
+        "depths": [1, 1, 1],
+        "layer_type": "basic",
+        "hidden_act": "relu",
+    }
     return ResNetForImageClassification(ResNetConfig(**shape, **plan.target.configuration()))
 
 

@@ -19,6 +19,11 @@ class Language(ExampleKind):
     options_place = -1  # where forms of earlier versions have them
     targets = (Tokens,)
     things = "examples"
+    why_no_single_answers = (
+        "A language model writes one token after the other with torch, which the small process here does not have. Submit a dataset with "
+        "your prompts to ncsa.ray.predict, or download the model: its README has the lines of Python that continue a text."
+    )
+    label_words = "none: a language model learns to continue the texts"
     shape = "gpt-small"
     starts_from = "language"
     claims_by_whole_files = True
@@ -26,6 +31,8 @@ class Language(ExampleKind):
     token_ids = True
     lists_candidates = False
     gains_by_installed_models = False  # the encoder says how large the model is
+    unfit_elsewhere = ("{model} is a language model; it does not classify.", "Choose a text model, or the task text-generation.")
+    unfit_here = ("{model} does not continue texts.", "Choose a language model, or set model to auto.")
     longest_on_cpus = LONGEST_ON_CPUS
 
     def claim(self, files, settings):
@@ -138,10 +145,17 @@ class Language(ExampleKind):
 
         return results.add_scores(finished)
 
+    def reads(self, model: dict) -> str:
+        return f"text, up to {model['max_length']:,} tokens"
+
+    def answers_in_words(self, labels, data) -> str:
+        return "text that continues the input"
+
     def parts(self, finished) -> dict:
+        from trainer.core import blocks
         from trainer.kinds.language import results
 
-        return {"language": results.described(finished)}
+        return {"sections": blocks.described(results.sections(finished))}
 
     def predictions(self, finished) -> str:
         from trainer.kinds.language import results

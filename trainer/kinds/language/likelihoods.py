@@ -12,7 +12,7 @@ from trainer.measure.metric import LOSS, Metric, table
 DESCRIBED = table(
     Metric("exact_match", "exact match"),
     Metric("bits_per_byte", "bits per byte", higher_is_better=False),
-    Metric("perplexity", "perplexity", higher_is_better=False),
+    Metric("perplexity", "perplexity", higher_is_better=False, unit="tokens"),
     Metric("token_accuracy", "token accuracy"),
     LOSS,
 )

@@ -1,5 +1,7 @@
 """The parts of the results that only a language model has."""
 
+from trainer.core import blocks
+from trainer.core.blocks import RESULT, Cell, Column, Marked, Part, Section
 from trainer.core.example import Dataset
 from trainer.export import display
 from trainer.export.finished import Finished
@@ -30,10 +32,11 @@ def baselines(encoder: Encoder, data: Dataset, asked: Asked, asks: samples.Asks,
         train = [forms.answer(e.content) for e in data.splits["train"]]
         usual = max(sorted(set(train)), key=train.count)
         right = sum(_same(usual, forms.answer(held_out[i].content)) for i in asks.judged)
-        found.append({"name": "constant", "title": "most frequent answer", "test": {"exact_match": likelihoods.of_share(right, len(asks.judged))}})
+        test = {"exact_match": likelihoods.of_share(right, len(asks.judged))}
+        found.append({"name": "constant", "title": "most frequent answer", "role": "constant", "test": test})
     if asked.base is not None and asked.before is not None:
         test = {**likelihoods.report(asked.base, seed), **exact_match(encoder, data, asked.before, asks)}
-        found.append({"name": "base", "title": f"{base} before the training", "test": test})
+        found.append({"name": "base", "title": f"{base} before the training", "role": "before", "test": test})
     return found
 
 
@@ -57,22 +60,29 @@ def judge(test: dict, tables: list[dict], data: Dataset, events: Events) -> None
         events.warning("ngrams", text)
 
 
-def described(finished: Finished) -> dict:
-    """``language`` of result.json."""
+def sections(finished: Finished) -> list[Section]:
+    """The answers before and after the training in the report, and what the model learnt from."""
     data, asked, asks = finished.data, finished.outcome.details, finished.prepared.plan.details
     encoder, epochs = encoding.of(finished.prepared.encoder), finished.outcome.epochs
-    shown = range(asks.shown)
-    return {
-        "method": encoder.shape.get("finetuning", "full"),
-        "trained_parameters": asked.trained,
-        "ways": {way: encoder.ways[way] for way in masks.WAYS if encoder.ways[way]},
-        "learnt_tokens": encoder.learnt_tokens,
-        "tokens_seen": round(encoder.learnt_tokens * epochs),
-        "example": [{"text": part["text"][:LONGEST_TEXT], "learnt": part["learnt"]} for part in encoder.example],
-        "sampled": asks.sampled,
-        "max_new_tokens": asks.max_new_tokens,
-        "samples": [_sample(encoder, data, asked, i) for i in shown],
+    samples = [_sample(encoder, data, asked, i) for i in range(asks.shown)]
+    before = asked.before is not None
+    how = "The answers are drawn at random by the seed of the run." if asks.sampled else "Each token of an answer is the likeliest one."
+    if asks.max_new_tokens:
+        how += f" They are cut at {asks.max_new_tokens:,} tokens."
+    names = ["prompt", *["before"] * before, "after", "wanted"]
+    titles = {"prompt": "Prompt", "before": "Before", "after": "After", "wanted": "In the data"}
+    rows = [[Cell(s.get(name, "") or ("(nothing)" if name in ("before", "after") else "")) for name in names] for s in samples]
+    trained = f"{asked.trained:,}" + (f" of {finished.outcome.parameters:,} (LoRA)" if encoder.shape.get("finetuning", "full") == "lora" else "")
+    told = {
+        "Trained weights": trained,
+        "Learnt tokens": f"{encoder.learnt_tokens:,}",
+        "Tokens seen": f"{round(encoder.learnt_tokens * epochs):,}",
+        **{f"Answers found by {way}": f"{encoder.ways[way]:,}" for way in masks.WAYS if encoder.ways[way]},
     }
+    example = [Part(part["text"][:LONGEST_TEXT], "shown" if part["learnt"] else "") for part in encoder.example]
+    learnt = blocks.examples("One training example", [Marked(example)], text=["The marked text is learnt; the rest is only read."])
+    answers = blocks.table("", [Column(titles[name]) for name in names], rows, text=[how])
+    return [Section(RESULT, "Answers before and after" if before else "Answers", [answers, *([learnt] if example else []), blocks.facts(told)])]
 
 
 def predictions(finished: Finished) -> str:
@@ -87,7 +97,7 @@ def predictions(finished: Finished) -> str:
         line = [example.file, example.row, *[example.id] * has_id, data.kind.content(example, data.columns), forms.answer(example.content)]
         line += [written.get(i, "")] * bool(written)
         rows.append([*line, f"{test.nats[i] / max(1, test.tokens[i]):.4f}", int(test.tokens[i])])
-    return display.table(head, rows)
+    return display.table(head, rows, finished.origins)
 
 
 def _sample(encoder: Encoder, data: Dataset, asked: Asked, i: int) -> dict:

@@ -37,7 +37,7 @@ def baseline(data: Dataset, seed: int) -> dict | None:
     scores = likelihoods.report(_likelihoods(streams["test"], found.nats["test"]), seed)
     kept = ("bits_per_byte",) if vocabulary is None else ("loss", "perplexity", "bits_per_byte")
     unit = "bytes" if vocabulary is None else "tokens"
-    return {"name": NAME, "title": f"table of {found.order}-grams of {unit}", "test": {k: v for k, v in scores.items() if k in kept}}
+    return {"name": NAME, "title": f"table of {found.order}-grams of {unit}", "role": "floor", "test": {k: v for k, v in scores.items() if k in kept}}
 
 
 def verdict(test: dict, of_table: dict) -> tuple[bool, str] | None:

@@ -22,7 +22,7 @@ def read(sources: list[Input], settings, checks: Checks) -> dict[str, list[Examp
     """
     given: dict[str, list[Example]] = {name: [] for name in SPLITS}
     empty = []
-    by_name = any(names.split_of(s.name) == "train" for s in sources)
+    by_name = any(names.split_of(s.name) == "train" or names.chosen_split(s.name) for s in sources)
     many = len(sources) >= MANY_FILES
     for source in sources:
         found = _examples(source, folders.text(source, settings.encoding), many)

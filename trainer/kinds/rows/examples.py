@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import math
 from pathlib import Path
 
 from trainer.core.example import SPLITS, Example
@@ -16,8 +17,11 @@ from trainer.data.images import Index
 from trainer.errors import UserError, count as count_of, left_out, some
 from trainer.kinds.rows import conversations as forms
 from trainer.kinds.rows.roles import Roles
+from trainer.kinds.rows.split_rules import Marks
 
 PAIR = "pair"
+MISSING = "the image they name is not in the dataset"
+UNCLEAR = "several images have the name that they tell, and nothing says which one is meant"
 LONGEST_LABEL = 500  # characters: a longer one is a text in the wrong place
 
 
@@ -27,8 +31,9 @@ class Rows:
     ``styles`` says how the numbers of a column are written; a column that it lacks has plain numbers with any unit.
     """
 
-    def __init__(self, roles: Roles, styles: dict[str, Style], images: Index, prompts: bool = False):
+    def __init__(self, roles: Roles, styles: dict[str, Style], images: Index, prompts: bool = False, marks: Marks | None = None):
         self._roles, self._styles, self._images = roles, styles, images
+        self._marks = marks or Marks()
         self._prompts = prompts  # conversations are to be answered, and need no answer of their own
         self.left: collections.Counter[str] = collections.Counter()
         self.read = 0  # rows of conversations, texts or prompts
@@ -42,10 +47,12 @@ class Rows:
         targets = self._targets(table)
         name_of = roles.id or (roles.columns[0] if roles.reads_images else "")  # else nobody could tell which image a row is about
         ids, groups = (([c.strip() for c in table.cells(n)] if n else [""] * len(table.rows)) for n in (name_of, roles.group))
+        groups = self._marks.blocks.get(id(table), groups)
+        times = self._marks.times.get(id(table), [math.nan] * len(table.rows))
         found = []
-        for (number, _), content, target, name, group in zip(table.rows, contents, targets, ids, groups):
+        for (number, _), content, target, name, group, when in zip(table.rows, contents, targets, ids, groups, times):
             if content is not None and target is not None:
-                found.append(Example(table.name, number, content, target, name, group))
+                found.append(Example(table.name, number, content, target, name, group, None if math.isnan(when) else when))
         return found
 
     def by_split(self, table: Table) -> dict[str, list[Example]]:
@@ -76,7 +83,7 @@ class Rows:
             self._refuse_most(where)
         for reason, count in self.left.items():
             checks.drop(reason, count)
-            examples = f" ({some(self.missing, 6)})" if self.missing and reason.startswith("the image") else ""
+            examples = f" ({some(self.missing, 6)})" if self.missing and reason == MISSING else ""
             examples = f" (the first is row {self.first[reason]})" if reason in self.first else examples
             checks.warning("empty_rows", f"{left_out(count, 'row')} of {where} because {reason}{examples}.")
 
@@ -95,9 +102,9 @@ class Rows:
     def _contents(self, table: Table) -> list:
         if self._roles.writes:
             return self._conversations(table)
-        kind = self._roles.kind.name
-        found = self._texts(table) if kind == "text" else self._paths(table) if kind == "image" else self._cells(table)
-        reason = {"text": "the text is empty", "image": "the image they name is not in the dataset", "table": "all their cells are empty"}[kind]
+        if self._roles.reads_images:
+            return self._paths(table)
+        found, reason = (self._texts(table), "the text is empty") if self._roles.reads_texts else (self._cells(table), "all their cells are empty")
         if empty := found.count(None):
             self.left[reason] += empty
         return found
@@ -125,13 +132,14 @@ class Rows:
         return found
 
     def _paths(self, table: Table) -> list[Path | None]:
-        found = []
-        for cell in table.cells(self._roles.columns[0]):
-            image = self._images.find(cell)
-            found.append(image.file if image else None)
-            if image is None:
-                self.missing.append(cell.strip())
-        return found
+        cells = table.cells(self._roles.columns[0])
+        found, unclear = self._images.match(cells)
+        missing = [c.strip() for c, image in zip(cells, found) if image is None and c not in unclear]
+        for reason, count in ((MISSING, len(missing)), (UNCLEAR, sum(c in unclear for c in cells))):
+            if count:
+                self.left[reason] += count
+        self.missing += missing
+        return [image.file if image else None for image in found]
 
     def _cells(self, table: Table) -> list[tuple[str, ...] | None]:
         columns = []
@@ -153,15 +161,19 @@ class Rows:
                 self.left["the labels are empty"] += empty
             return [target or None for target in found]
         cells = table.cells(self._roles.label)
-        read = {c: c.strip() if self._roles.regression else values.label(c) for c in set(cells)}
-        cells = [read[c] for c in cells]
+        style = self._styles.get(self._roles.label, Style())
+        if self._roles.regression:
+            gaps = {c: "" for c in set(cells) if style.fills and (n := values.fast_number(c, style.comma)) is not None and n in style.fills}
+            cells = [gaps.get(c, c.strip()) for c in cells]
+        else:
+            cells = values.classes(cells, style)
         if empty := cells.count(""):
             self.left["the label is empty"] += empty
         if not self._roles.regression:
             if long := sum(len(c) > LONGEST_LABEL for c in cells):
                 self.left[f"the label has more than {LONGEST_LABEL} characters"] += long
             return [c if 0 < len(c) <= LONGEST_LABEL else None for c in cells]
-        numbers = [c or None for c in values.as_numbers(cells, self._styles.get(self._roles.label, Style()))]
+        numbers = [c or None for c in values.as_numbers(cells, style)]
         if strange := numbers.count(None) - empty:
             self.left["the label is not a number"] += strange
         return numbers

@@ -7,6 +7,7 @@ from trainer.core.example import SPLITS, Example
 from trainer.data import audit, duplicates, names, splits as splitting, subset
 from trainer.data.checks import Checks
 from trainer.data.keys import Keys
+from trainer.data.ordered import Rule
 from trainer.errors import UserError, count as count_of, some
 from trainer.kinds.rows import label_sets as forms
 
@@ -15,7 +16,7 @@ FEW = 10  # training rows of a label below which it is hardly learnt
 Splits = dict[str, list[Example]]
 
 
-def complete(given: Splits, separator: str, keys: Keys, settings, checks: Checks) -> tuple[Splits, tuple[str, ...]]:
+def complete(given: Splits, separator: str, keys: Keys, settings, checks: Checks, rule: Rule | None = None) -> tuple[Splits, tuple[str, ...]]:
     """The three splits, and the labels of the training rows in natural order. Raises UserError where there is too little to learn from."""
     audit.copies(given, keys, False, checks)
     swapped, back = _by_label(given, separator)
@@ -27,7 +28,7 @@ def complete(given: Splits, separator: str, keys: Keys, settings, checks: Checks
             "too_few_rows", f"There are only {total} rows with labels, which is too few to train a model.",
             f"Add labelled rows: at least {splitting.MIN_ROWS}, better several hundred.",
         )  # fmt: skip
-    found = splitting.hold_out(found, keys, settings, "rows", "the labels", "The file names or the split column", checks)
+    found = splitting.hold_out(found, keys, settings, "rows", "the labels", "The file names or the split column", checks, rule)
     return _known({n: [back[id(e)] for e in rows] for n, rows in found.items()}, separator, keys, checks)
 
 

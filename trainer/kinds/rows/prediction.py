@@ -8,9 +8,10 @@ from trainer.core.columns import Columns
 from trainer.core.example import Example
 from trainer.core.kind import Kind
 from trainer.data import folders, images as image_files, names, sources
-from trainer.data.columns import values
+from trainer.data.columns import profiles, values
 from trainer.data.columns.choices import listed, resolve
 from trainer.data.columns.features import NUMBER
+from trainer.data.columns.fills import KEEP
 from trainer.data.columns.values import Style
 from trainer.data.formats import tables
 from trainer.data.formats.table import NotATable, Table
@@ -98,14 +99,14 @@ def _fitting(found: sources.Sources, wanted: tuple[str, ...], label: str, settin
     fitting = []
     for source in found.tables:
         try:
-            table = tables.read(source, {c.lower() for c in (*wanted, label) if c}, settings, events)
+            read = tables.read_all(source, {c.lower() for c in (*wanted, label) if c}, settings, events)
         except NotATable as e:
             found.ignored.add(source.name, e)
             continue
-        if lacking := table.lacks(wanted):
+        if lacking := read[0].lacks(wanted):
             found.ignored.add(source.name, f"without the column {some(lacking, 4)}")
         else:
-            fitting.append(table)
+            fitting += read
     return fitting
 
 
@@ -116,15 +117,15 @@ def _rows(
     examples: list[Example] = []
     for table in fitting:
         roles.id = resolve(settings.id_column, dict.fromkeys(table.columns), "id_column", table.name) if settings.id_column.strip() else ""
-        styles = {c: _style(table, c, trained.get(c), events) for c, kind in roles.types.items() if kind == NUMBER}
+        styles = {c: _style(table, c, trained.get(c), events, settings) for c, kind in roles.types.items() if kind == NUMBER}
         found = Rows(roles, styles, Index([]), prompts=roles.writes).examples(table)
         if held := next((name for name, part in roles.types.items() if part == "messages"), ""):  # the answers are in the conversations
             cells_of = dict(zip((n for n, _ in table.rows), table.cells(held)))
             found = [dataclasses.replace(e, target=forms.answer(forms.content({"messages": cells_of[e.row]})[0] or "")) for e in found]
         if label and not table.lacks([label]):
             cells = table.cells(label)
-            style = _style(table, label, trained[label], events) if label in trained else None
-            read = values.as_numbers(cells, style) if style else list(map(values.label, cells))
+            written = trained.get(label, Style(is_class=True))
+            read = values.classes(cells, written) if written.is_class else values.as_numbers(cells, _style(table, label, written, events, settings))
             targets = dict(zip((n for n, _ in table.rows), read))
             found = [dataclasses.replace(e, target=targets[e.row]) for e in found]
         examples += found
@@ -134,13 +135,19 @@ def _rows(
     return examples, [t.name for t in fitting], skipped
 
 
-def _style(table: Table, column: str, trained: Style | None, events: Events) -> Style:
-    """How the numbers of a column are written: as in training, unless its cells can only be read with the other decimal sign."""
+def _style(table: Table, column: str, trained: Style | None, events: Events, settings) -> Style:
+    """How the numbers of a column are written: as in training, unless its cells can only be read with the other decimal sign. What stood for a
+    gap in training does so here, and so does what is a gap here beyond doubt."""
     cells = table.cells(column)
+    fills = profiles.fills(table, column, settings.fill_values if settings.repairs else KEEP)
+    if trained is not None and settings.repairs and settings.fill_values != KEEP:
+        fills = tuple(sorted({*fills, *trained.fills}))
     if trained is None:
-        return Style(values.uses_comma(cells))
+        return Style(values.uses_comma(cells), fills=fills)
     comma = values.decimal_comma(cells)
-    style = Style(trained.comma if comma is None else comma, trained.unit)
+    style = Style(trained.comma if comma is None else comma, trained.unit, fills)
+    if fills and (gaps := values.as_numbers(cells, style).count("") - values.as_numbers(cells, replace(style, fills=())).count("")):
+        events.decision("fill_values", gaps, f"{gaps} cells with {some([f'{n:g}' for n in fills], 4)} in {column} of {table.name} count as empty.")
     if trained.unit is not None:
         known = [c for c in values.sample(cells) if not values.is_missing(c)]
         other = [c for c in known if values.number(c, style.comma, style.unit) is None and values.number(c, style.comma) is not None]

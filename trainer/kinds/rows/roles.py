@@ -13,7 +13,7 @@ from trainer.data.columns.profiles import Profile
 from trainer.data.formats.table import Table
 from trainer.data.images import Index
 from trainer.errors import UserError, some
-from trainer.kinds.rows import conversations as forms, label_sets, pairs, unsupported_tasks
+from trainer.kinds.rows import conversations as forms, label_sets, numbers, pairs, unsupported_tasks
 
 TEXT, IMAGE, TABLE, LANGUAGE = "text", "image", "table", "language"  # the kinds that read rows
 WORDS = {TEXT: "text", IMAGE: "image", TABLE: "tabular"}  # how their tasks begin
@@ -80,25 +80,29 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index,
     rest = {n: p for n, p in seen.items() if n not in (roles.id, roles.split, roles.group)}
     if form := forms.find(tables, rest, settings, where):
         return _language(roles, form, settings.task)
-    if sets := label_sets.find(tables, rest, settings, where):
-        return _label_sets(roles, sets, rest, settings, where)
+    paths = _image_columns(tables, rest, settings, images)
+    if settings.task == label_sets.IMAGE_TASK:
+        _kind(rest, paths, settings, where)
+    if sets := label_sets.find(tables, rest, settings, where, [] if settings.text_column.strip() else paths):
+        return _label_sets(roles, sets, rest, settings, where, paths)
     if settings.task == "auto" and not (settings.label_column or settings.text_column):
         if few := forms.classes_in_answers(rest):
             roles.decisions.append(("task", "text-classification", few))
         unsupported_tasks.check(tables, rest, where)
-    paths = [n for n in rest if settings.task.startswith(("auto", "image")) and images.holds([c for t in tables for c in values.sample(t.cells(n))])]
     if settings.task.startswith(("auto", "image")) and not (paths or settings.text_column.strip()):
-        _check_images(tables, rest, where)
-    choice = choices.label({n: p for n, p in rest.items() if n not in paths}, settings.label_column, where, settings.task)
+        _check_images(tables, rest, images, where)
+    in_order = all(t.in_order for t in tables)
+    choice = choices.label({n: p for n, p in rest.items() if n not in paths}, settings.label_column, where, settings.task, bool(paths), in_order)
     roles.label = choice.columns[0]
     roles.decisions.append(("label_column", roles.label, choice.why))
     rest.pop(roles.label)
     kind = _kind(rest, paths, settings, where)
-    goal = _goal(seen[roles.label], kind, settings.task, where)
+    goal = _goal(seen[roles.label], settings.task)
     roles.task = f"{WORDS[kind]}-{goal}"
     if kind == "image":
-        roles.columns = (paths[0],)
-        roles.decisions.append(("image_column", paths[0], f"{names.column(paths[0])} contains the names of images in the dataset."))
+        if roles.regression and not (settings.label_column.strip() or registry.predicts_numbers(settings.task)):
+            numbers.check(roles.label, {**rest, roles.label: seen[roles.label]}, tables, where)
+        _picture(roles, paths)
     elif kind == "text":
         _text(roles, rest, settings, where)
     else:
@@ -110,13 +114,31 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index,
     return roles
 
 
-def _label_sets(roles: Roles, sets: label_sets.Form, rest: dict[str, Profile], settings, where: str) -> Roles:
-    roles.task, roles.sets, roles.label = label_sets.TASK, sets, sets.name
+def _label_sets(roles: Roles, sets: label_sets.Form, rest: dict[str, Profile], settings, where: str, paths: list[str]) -> Roles:
+    kind = IMAGE if paths and not settings.text_column.strip() else TEXT
+    roles.task, roles.sets, roles.label = label_sets.TASKS[kind], sets, sets.name
     roles.decisions.append(("label_column", list(sets.columns), sets.why))
-    _text(roles, {n: p for n, p in rest.items() if n not in sets.columns}, settings, where)
-    why = "as requested" if settings.task == label_sets.TASK else "a row may have several labels, or none"
+    if kind == IMAGE:
+        _picture(roles, paths)
+    else:
+        _text(roles, {n: p for n, p in rest.items() if n not in sets.columns}, settings, where)
+    things = "an image" if kind == IMAGE else "a row"
+    why = "as requested" if settings.task == roles.task else f"{things} may have several labels, or none"
     roles.decisions.append(("task", roles.task, f"The task is multi-label classification: {why}."))
     return roles
+
+
+def _image_columns(tables: list[Table], rest: dict[str, Profile], settings, images: Index) -> list[str]:
+    """The columns that name images of the dataset. Several rows may be about one image, but not where they have texts of their own."""
+    if not settings.task.startswith(("auto", "image")):
+        return []
+    repeated = not any(p.is_free_text for p in rest.values())
+    return [n for n in rest if images.holds([c for t in tables for c in values.sample(t.cells(n))], repeated)]
+
+
+def _picture(roles: Roles, paths: list[str]) -> None:
+    roles.columns = (paths[0],)
+    roles.decisions.append(("image_column", paths[0], f"{names.column(paths[0])} contains the names of images in the dataset."))
 
 
 def _amounts(roles: Roles, seen: dict[str, Profile]) -> None:
@@ -137,11 +159,18 @@ def _language(roles: Roles, form: forms.Form, wanted: str) -> Roles:
     return roles
 
 
-def _check_images(tables: list[Table], rest: dict[str, Profile], where: str) -> None:
+def _check_images(tables: list[Table], rest: dict[str, Profile], images: Index, where: str) -> None:
     """Raise UserError where a column names images, most of which are not in the dataset, and there is little else to learn from."""
     for name in rest if not any(p.is_free_text or p.is_measure for p in rest.values()) else ():
         cells = [c for t in tables for c in values.sample(t.cells(name)) if c.strip()]
         if cells and sum(names.extension(c.strip()) in names.IMAGES for c in cells) >= values.MOSTLY * len(cells):
+            if images.unclear(cells):
+                raise UserError(
+                    "unclear_images",
+                    f"The column {name} of {where} names images by their folders, for example {cells[0].strip()[:80]}, "
+                    "but the dataset has images of the same name without these folders.",
+                    "Upload the images with their folders as one ZIP archive: Clowder may drop folders. Or give every image a name of its own.",
+                )
             raise UserError(
                 "no_images",
                 f"The column {name} of {where} names images that are mostly not in the dataset, for example {cells[0].strip()[:80]}.",
@@ -206,12 +235,10 @@ def _table_score(rest: dict[str, Profile]) -> float:
         return 0.0
 
 
-def _goal(label: Profile, kind: str, task: str, where: str) -> str:
+def _goal(label: Profile, task: str) -> str:
     if task != "auto":
         return task.rpartition("-")[2]
-    if kind == "image" and label.is_measure:
-        choices.check_label(label, where, "image-classification")
-    return "regression" if label.is_measure and kind != "image" else "classification"
+    return "regression" if label.is_measure else "classification"
 
 
 def _text(roles: Roles, rest: dict[str, Profile], settings, where: str) -> None:

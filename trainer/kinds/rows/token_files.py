@@ -27,7 +27,7 @@ def read(sources: list[Input], settings, checks: Checks) -> dict[str, list[Examp
     by_split: dict[str, list[TokenFile]] = {name: [] for name in SPLITS}
     for source in sources:
         if names.extension(source.name) == names.TOKENS:
-            by_split[names.split_of(_base(source.name)) or "train"].append(
+            by_split[names.chosen_split(source.name) or names.split_of(_base(source.name)) or "train"].append(
                 tokens.inspect(source.file, source.name, described.size if described else 0)
             )
     every = [f for some_files in by_split.values() for f in some_files]

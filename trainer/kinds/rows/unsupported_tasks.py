@@ -9,17 +9,24 @@ from trainer.data.columns.profiles import Profile
 from trainer.data.formats.table import Table
 from trainer.errors import UserError
 
+_RESULTS = ("annotations", "completions")  # columns of an export of Label Studio
 LONGEST = 10_000  # characters of a cell that are looked at
 
 
 def check(tables: list[Table], seen: dict[str, Profile], where: str) -> None:
-    """Raise UserError for conversations that cannot be read, and for words with a tag each."""
+    """Raise UserError for conversations that cannot be read, choices of Label Studio, and words with a tag each."""
     by_name = {n.strip().lower(): n for n in seen}
     if chats := [by_name[n] for n in names.CHATS if n in by_name and seen[by_name[n]].lists]:
         raise UserError(
             "language_model_task",
             f"The column {chats[0]} of {where} looks like conversations for a language model, but most of its cells are not lists of turns.",
             "Write each conversation as a list of objects with role (user or assistant) and content.",
+        )
+    if chosen := next((n for n in seen if n.strip().lower() in _RESULTS and _has_choices(tables, n)), ""):
+        raise UserError(
+            "label_studio_choices",
+            f"The column {chosen} of {where} has choices of Label Studio inside its results, a form that is not read.",
+            "Export the project of Label Studio as CSV or JSON-MIN, with the text and its choice in columns of their own.",
         )
     if tagged := _tagged(tables, seen):
         raise UserError(
@@ -28,6 +35,12 @@ def check(tables: list[Table], seen: dict[str, Profile], where: str) -> None:
             "Write them as JSON lines with the lists tokens and tags, or as a CoNLL file with a word and its tag in each line. "
             "To train a classifier of whole texts, set label_column to a column with one label for each row.",
         )
+
+
+def _has_choices(tables: list[Table], name: str) -> bool:
+    """Whether most cells of a column hold results of Label Studio that are choices."""
+    cells = [c for t in tables for c in values.sample(t.cells(name)) if c.strip()]
+    return bool(cells) and sum('"result"' in c and '"choices"' in c for c in cells) >= values.MOSTLY * len(cells)
 
 
 def _tagged(tables: list[Table], seen: dict[str, Profile]) -> tuple[str, str] | None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from trainer.core.kind import Estimator, LinearFeatures
+from trainer.errors import some
 from trainer.kinds.examples import ExampleKind
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
@@ -26,7 +27,8 @@ class Tables(ExampleKind):
         Estimator("perceptron", "trainer.kinds.table.perceptron", "small neural network, fitted by scikit-learn", "table"),
     )
     from_random_weights = "A small neural network ({model}) is trained on the columns."
-    gains_by_installed_models = False
+    gains_by_installed_models = gains_by_base = False
+    baseline_snippet = "table/baseline_table"
     why_no_network = "The perceptron is a network of the same size. Set model to {shape} to train it by workers, or on a GPU."
     exports_onnx = True
     tried = 2
@@ -93,6 +95,14 @@ class Tables(ExampleKind):
         from trainer.export import examples
 
         return examples.short({name: cell for name, cell in zip(columns, example.content, strict=False) if cell})
+
+    def snippet(self, base: str, task: str, folder) -> str:
+        from trainer.core import registry
+
+        return f"table/{base}" if base in registry.estimators() else "table/table"
+
+    def reads(self, model: dict) -> str:
+        return f"the columns {some(model.get('columns', []), 30)}"
 
     def inputs(self, description: dict, folder):
         from trainer.answer.rows import Column

@@ -4,21 +4,22 @@ from typing import Any
 
 from trainer.config.settings import CHOSEN
 from trainer.core.kind import Estimator, LinearFeatures
-from trainer.kinds.examples import ExampleKind
+from trainer.kinds.label_sets.examples import WithLabelSets
+from trainer.kinds.label_sets.target import Labels
 from trainer.kinds.rows.label_sets import TASK as LABEL_SETS
-from trainer.kinds.text.label_sets.target import Labels
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
 
 CLASSES, NUMBERS = "text-classification", "text-regression"
 
 
-class Texts(ExampleKind):
+class Texts(WithLabelSets):
     name = "text"
     tasks = (CLASSES, NUMBERS, LABEL_SETS)
     tasks_of_numbers = (NUMBERS,)
     targets = (Classes, Number, Labels)
     things = "texts"
+    baseline_snippet = "text/baseline_text"
     shape = "bert-tiny"
     starts_from = "text"
     claims_by_whole_files = True
@@ -55,11 +56,6 @@ class Texts(ExampleKind):
         if data.task == LABEL_SETS:
             return Labels(data.labels, data.separator)
         return Classes(data.labels) if data.task == CLASSES else Number.learnt([e.target for e in data.splits["train"]])
-
-    def labels_of(self, target: str, separator: str) -> list[str]:
-        from trainer.kinds.rows import label_sets as forms
-
-        return list(forms.parts(target, separator)) if separator else [target]
 
     def has_network(self, task: str) -> bool:
         return task != LABEL_SETS
@@ -152,26 +148,25 @@ class Texts(ExampleKind):
 
         return rows.texts(cells, columns)
 
-    def parts(self, finished) -> dict:
-        from trainer.kinds.text.label_sets import results
-
-        return results.parts(finished) if finished.data.separator else {}
-
     def described_model(self, folder) -> dict:
         from trainer.kinds.text import averaged
 
-        of_words = {"averaged_with": averaged.WORDS} if (folder / averaged.CONFIG).is_file() else {}
-        return {**of_words, **({"pooling": "mean"} if (folder / "head.safetensors").is_file() else {})}
+        return {"averaged_with": averaged.WORDS} if (folder / averaged.CONFIG).is_file() else {}
 
-    def predictions(self, finished) -> str | None:
-        from trainer.kinds.text.label_sets import results
+    def snippet(self, base: str, task: str, folder) -> str:
+        from trainer.core import registry
+        from trainer.kinds.text import averaged
 
-        return results.predictions(finished) if finished.data.separator else None
+        if base in registry.estimators():
+            return f"text/{base}"
+        if (folder / "head.safetensors").is_file():
+            return "text/text_mean"
+        if (folder / averaged.CONFIG).is_file():
+            return "text/text_words"
+        return "text/text_regression" if task in self.tasks_of_numbers else "text/text"
 
-    def answers_table(self, answered, columns) -> str | None:
-        from trainer.kinds.text.label_sets import results
-
-        return results.answers_table(answered, columns) if isinstance(answered.target, Labels) else None
+    def reads(self, model: dict) -> str:
+        return f"text, up to {model['max_length']:,} tokens" if model.get("max_length") else "text in any language"
 
     def linear_features(self, encoder, data, rows, max_width: int) -> LinearFeatures:
         from trainer.kinds.text import network

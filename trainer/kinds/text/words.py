@@ -15,8 +15,8 @@ from safetensors import numpy as safetensors
 
 from trainer.config.settings import Settings
 from trainer.core.example import Dataset, Example
+from trainer.kinds.label_sets.target import Labels
 from trainer.kinds.text import log_count_ratio, text_terms
-from trainer.kinds.text.label_sets.target import Labels
 from trainer.measure import linear
 from trainer.measure.tfidf import TfIdf
 from trainer.run_folder import files

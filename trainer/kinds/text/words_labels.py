@@ -15,9 +15,10 @@ from safetensors import numpy as safetensors
 from trainer import threads
 from trainer.config.settings import Settings
 from trainer.core.example import Dataset, Example
+from trainer.kinds.label_sets.target import Labels
 from trainer.kinds.text import log_count_ratio, text_terms
-from trainer.kinds.text.label_sets.target import Labels
 from trainer.kinds.text.words import BAG, CHARACTERS, RATIO, Features, text_of
+from trainer.measure import label_thresholds
 from trainer.measure.tfidf import TfIdf
 from trainer.run_folder import files
 
@@ -33,9 +34,6 @@ _WORK = 30_000_000  # entries times labels up to which rows are held out in turn
 _MUCH = 200_000_000  # entries times labels above which rows are sampled
 _STRENGTHS = (0.3, 1.0, 3.0, 10.0, 30.0)  # of the fit to the training rows: scikit-learn's C
 _TEMPERATURES = numpy.geomspace(0.4, 2.5, 21)
-_THRESHOLDS = numpy.linspace(0.05, 0.9, 35)
-_ENOUGH_OF_LABEL = 10  # held-out rows with a label, for a threshold of its own
-_ABOUT = 0.003  # of F1
 _FAR = 30.0  # log-odds
 
 
@@ -190,11 +188,11 @@ class _Fit:
             weights[name], bias[name] = fitted
             odds.append(found)
         if not odds or odds[0] is None:
-            return weights, bias, 1.0, numpy.full(self.labels, 0.5)
+            return weights, bias, 1.0, numpy.full(self.labels, label_thresholds.USUAL)
         judged = odds[0][0]
         mean, truth = numpy.mean([scores for _, scores in odds], axis=0)[judged], self.truth[judged]
         temperature = _calibrated(mean, truth)[1]
-        return weights, bias, temperature, _thresholds(_probabilities(mean / temperature), truth)
+        return weights, bias, temperature, label_thresholds.best(_probabilities(mean / temperature), truth)
 
     def _parts(self, features: "csr_matrix") -> list[tuple[numpy.ndarray, numpy.ndarray]]:
         """The rows to fit on and the rows to judge by: five times, or once where there are enough validation rows or much to do."""
@@ -224,22 +222,6 @@ def _calibrated(odds: numpy.ndarray, truth: numpy.ndarray) -> tuple[float, float
     """The binary cross-entropy at the temperature that makes it smallest, and that temperature."""
     signed = numpy.where(truth, -odds, odds)
     return min((float(numpy.logaddexp(0, signed / t).mean()), float(t)) for t in _TEMPERATURES)
-
-
-def _thresholds(probabilities: numpy.ndarray, truth: numpy.ndarray) -> numpy.ndarray:
-    """The probability from which each label is predicted: the one with the best F1. Rare labels have that of all labels together."""
-    above = [probabilities >= t for t in _THRESHOLDS]
-    right = numpy.stack([(a & truth).sum(axis=0) for a in above], axis=1)
-    predicted, true = numpy.stack([a.sum(axis=0) for a in above], axis=1), truth.sum(axis=0)[:, None]
-    together = 2 * right.sum(axis=0) / numpy.maximum(predicted.sum(axis=0) + true.sum(), 1)
-    each = 2 * right / numpy.maximum(predicted + true, 1)
-    return numpy.where(true[:, 0] >= _ENOUGH_OF_LABEL, _middle(each), _middle(together[None])[0])
-
-
-def _middle(scores: numpy.ndarray) -> numpy.ndarray:
-    """The mean of the thresholds that are about the best, of each row: at the edge of a plateau, new rows would fall off."""
-    about = scores >= scores.max(axis=1, keepdims=True) - _ABOUT
-    return (about * _THRESHOLDS).sum(axis=1) / about.sum(axis=1)
 
 
 def _stacked(first: "csr_matrix", second: "csr_matrix") -> "csr_matrix":

@@ -33,7 +33,7 @@ def types(labels) -> list[str]:
 
 
 def report(truth: list[list[str]], predicted: list[list[str]], seed: int) -> dict:
-    """``entities`` of result.json: precision, recall and F1 of all entities and of each type, with 95 % intervals over resampled sentences.
+    """The entities of a report: precision, recall and F1 of all entities and of each type, with 95 % intervals over resampled sentences.
 
     ``truth`` and ``predicted`` hold the tags of the same sentences. An entity is right if its words and its type are.
     """

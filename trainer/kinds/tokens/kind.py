@@ -31,7 +31,7 @@ class Tokens(ExampleKind):
     def read(self, claim, settings, checks):
         from trainer.kinds.tokens import reading
 
-        return reading.load(claim.reading, claim.files.sources.ignored, settings, checks)
+        return reading.load(claim.reading, claim.files.spec.inputs, claim.files.sources.ignored, settings, checks)
 
     def read_rows(self, sources, columns, settings, events):
         from trainer.kinds.tokens import reading
@@ -97,6 +97,12 @@ class Tokens(ExampleKind):
 
         return results.by_words(data)
 
+    def reads(self, model: dict) -> str:
+        return f"text, up to {model['max_length']:,} tokens"
+
+    def answers_in_words(self, labels, data) -> str:
+        return f"for each word one of {len(labels)} labels: {some(labels, 20)}"
+
     def inputs(self, description: dict, folder):
         from trainer.answer.rows import TEXT, Column
 
@@ -108,9 +114,10 @@ class Tokens(ExampleKind):
         return Tagger(answers.encoder, answers.pieces, target.labels)
 
     def parts(self, finished) -> dict:
+        from trainer.core import blocks
         from trainer.kinds.tokens import results
 
-        return {"entities": results.described(finished)}
+        return {"sections": blocks.described(results.sections(finished))}
 
     def predictions(self, finished) -> str:
         from trainer.kinds.tokens import results

@@ -8,7 +8,7 @@ from trainer.core import registry
 from trainer.core.example import SPLITS, Dataset, Example
 from trainer.core.input import Input
 from trainer.core.kind import Kind
-from trainer.data import audit, duplicates, folders, names, splits as splitting, subset
+from trainer.data import audit, chosen, duplicates, folders, names, ordered, origins, splits as splitting, subset
 from trainer.data.checks import Checks
 from trainer.data.claims import FORM, Claim, Files
 from trainer.data.formats import tables
@@ -89,19 +89,22 @@ def _has_lists(source: Input) -> bool:
         return False
 
 
-def load(read: list[tuple[Input, Found]], ignored: Ignored, settings, checks: Checks) -> Dataset:
-    """The data of a training. Raises UserError where there are too few sentences, or only one tag."""
+def load(read: list[tuple[Input, Found]], inputs: tuple[Input, ...], ignored: Ignored, settings, checks: Checks) -> Dataset:
+    """The data of a training; ``inputs`` are all files of the run. Raises UserError where there are too few sentences, or only one tag."""
     events = checks.events
+    found_in = origins.of(source for source, _ in read)
+    if settings.split != ordered.GROUP or not found_in.others:
+        ordered.check_random(settings.split, "sentences")
     first = read[0][1]
     for source, found in read:
         if found.bad:
             checks.warning("bad_rows", f"{found.bad} rows of {source.name} are left out: their words and tags do not fit together.")
             checks.drop("words and tags do not fit together", found.bad)
-    if ignored:
-        events.decision("ignored_files", ignored.listed()[:1000], f"Not used: {ignored}.")
+    checks.ignore(ignored.items())
     given: dict[str, list[Example]] = {name: [] for name in SPLITS}
     for source, found in read:
         given[names.split_of(source.name) or "train"] += examples(source, found)
+    chosen.check(inputs, given, checks.not_read)
     if not given["train"]:
         given = {**{n: [] for n in SPLITS}, "train": [e for rows in given.values() for e in rows]}
     if _numbers(given):
@@ -122,13 +125,13 @@ def load(read: list[tuple[Input, Found]], ignored: Ignored, settings, checks: Ch
     events.decision(
         "labels", list(labels[:1000]), f"The model predicts one of {len(labels)} tags for each word; the types of entities are {some(kinds)}."
     )
-    complete, keys = _split(given, settings, checks)
+    complete, keys = _split(origins.group(given, found_in, False, settings, None, checks).rows, settings, checks)
     audit.size(complete, checks)
     audit.overlap(complete, keys, checks)
     digest = splitting.digest(complete, keys)
     return Dataset(
         TASK, registry.of(KIND), complete, files, first.columns, first.label, labels,
-        dropped=checks.dropped, checks=checks.entries, split_sha256=digest,
+        dropped=checks.dropped, not_read=checks.not_read, checks=checks.entries, split_sha256=digest,
     )  # fmt: skip
 
 

@@ -6,14 +6,22 @@ from typing import cast
 
 import numpy
 
-from trainer.core import registry
+from trainer.core import blocks, registry
+from trainer.core.blocks import COUNT, RESULT, Cell, Column, Marked, Part, Section
 from trainer.core.example import Dataset, Example
-from trainer.export import display
+from trainer.data.origins import ONE, Origins
+from trainer.export import display, score_cells
 from trainer.export.finished import Finished
 from trainer.kinds.tokens import entities
 from trainer.kinds.tokens.reading import UNKNOWN
 from trainer.targets.target import Target
 
+_CONFUSED = 20  # pairs of types in a report
+_NONE = "no entity"
+_MEANING = (
+    "Precision: the share of the predicted entities that are right. Recall: the share of the true entities that the model finds. "
+    "The metrics of the other tables count words."
+)
 EXAMPLES = 12  # sentences with marked entities in a report
 _AROUND = 8  # words on either side of one that is shown
 
@@ -54,7 +62,7 @@ def by_words(data: Dataset) -> Dataset:
 
 
 def described(finished: Finished) -> dict | None:
-    """``entities`` of result.json; None without test sentences or types of entities."""
+    """How well entities are found in the test sentences; None without test sentences or types of entities."""
     target, test, seed = finished.prepared.plan.target, finished.outcome.answers["test"], finished.settings.seed
     simple = finished.simple.predictions
     words = Words(finished.data.splits["test"])
@@ -70,6 +78,43 @@ def described(finished: Finished) -> dict | None:
     shown = sorted(order[: EXAMPLES // 2] + order[::-1][: EXAMPLES - EXAMPLES // 2])
     found["examples"] = [_marked(words.sentences[i], truth[i], predicted[i]) for i in dict.fromkeys(shown)]
     return found
+
+
+def sections(finished: Finished) -> list[Section]:
+    """The entities in the report."""
+    found = described(finished)
+    if found is None:
+        return []
+    every = found["overall"]
+    said = (
+        f"The model finds {every['right']:,} of {every['true']:,} entities with all their words and their type; "
+        f"{every['right']:,} of its {every['predicted']:,} predictions are right."
+    )
+    if "baseline" in found:
+        said += f" With the most frequent tag of each word, F1 is {found['baseline']['f1']['value']:.3f}."
+    rows = [score_cells.row("all", every), *(score_cells.row(t["type"], t) for t in found["types"])]
+    confused = [c for c in found["confusion"] if c["true"] != c["predicted"]][:_CONFUSED]
+    columns = [Column("True"), Column("Predicted"), Column("Entities", COUNT)]
+    mixed = [[Cell(c["true"] or _NONE), Cell(c["predicted"] or _NONE), Cell(value=c["count"])] for c in confused]
+    return [
+        Section(RESULT, "Entities", [
+            blocks.table("", score_cells.columns("Type", "Entities"), rows, text=[said], note=_MEANING),
+            *([blocks.table("Types that the model confuses", columns, mixed, folded=True)] if mixed else []),
+            blocks.examples("Test sentences with their entities", [_shown(e) for e in found["examples"]]),
+        ])
+    ]  # fmt: skip
+
+
+def _shown(example: dict) -> Marked:
+    where = example["file"] + (f", row {example['row']}" if example["row"] else "")
+    return Marked([_part(p) for p in example["parts"]], where)
+
+
+def _part(part: dict) -> Part:
+    true, said = part.get("true", ""), part.get("predicted", "")
+    if true == said:
+        return Part(part["text"], "right", true) if true else Part(part["text"] + " ")
+    return Part(part["text"], "wrong", f"{true or _NONE}, predicted {said or _NONE}")
 
 
 def _tags(words: Words, target: Target, values: numpy.ndarray) -> list[list[str]]:
@@ -114,10 +159,17 @@ def predictions(finished: Finished) -> str:
     """predictions.csv of a training: a line for each word of the test sentences."""
     test = finished.outcome.answers["test"]
     words = Words(finished.data.splits["test"])
-    return table(words, finished.prepared.plan.target.labels, test.predicted, test.confidence, test.likelihood)
+    return table(words, finished.prepared.plan.target.labels, test.predicted, test.confidence, test.likelihood, finished.origins)
 
 
-def table(words: Words, labels: tuple[str, ...], predicted: numpy.ndarray, confidence: numpy.ndarray, likelihood: numpy.ndarray | None) -> str:
+def table(
+    words: Words,
+    labels: tuple[str, ...],
+    predicted: numpy.ndarray,
+    confidence: numpy.ndarray,
+    likelihood: numpy.ndarray | None,
+    origins: Origins = ONE,
+) -> str:
     """predictions.csv: a line for each word, with the entity that begins there. ``row`` is where its sentence begins in the file."""
     knows = any(UNKNOWN not in e.target for e in words.sentences)
     head = [
@@ -131,7 +183,7 @@ def table(words: Words, labels: tuple[str, ...], predicted: numpy.ndarray, confi
         "confidence",
         *["probability of label"] * (likelihood is not None),
     ]
-    return display.table(head, _lines(words, labels, predicted, confidence, likelihood, knows))
+    return display.table(head, _lines(words, labels, predicted, confidence, likelihood, knows), origins)
 
 
 def _lines(words: Words, labels, predicted, confidence, likelihood, knows: bool):

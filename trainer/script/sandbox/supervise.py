@@ -13,7 +13,8 @@ import time
 import traceback
 from abc import ABC, abstractmethod
 
-from trainer.config.jail import GIB, MIB, Jail, Limits
+from trainer.config.jail import Jail, Limits
+from trainer.errors import size_in_words
 from trainer.script.sandbox import Ended, Exceeded, cgroup, watch
 
 TICK_SECONDS = 0.25
@@ -192,16 +193,12 @@ def sentence(exceeded: Exceeded | None, limits: Limits) -> str:
     if exceeded is None:
         return ""
     return {
-        "memory": f"The script needed more memory than the {_size(limits.memory_bytes)} that it may use.",
+        "memory": f"The script needed more memory than the {size_in_words(limits.memory_bytes)} that it may use.",
         "processes": f"The script started more than the {limits.processes:,} processes and threads that it may use.",
-        "disk": f"The script wrote more than the {_size(limits.disk_bytes)} that it may use, or the disk is full.",
+        "disk": f"The script wrote more than the {size_in_words(limits.disk_bytes)} that it may use, or the disk is full.",
         "files": f"The script made more than the {limits.files:,} files that it may make, or nested them too deeply to be read.",
         "time": f"The script ran into its time limit of {_duration(limits.seconds)}.",
     }[exceeded]
-
-
-def _size(number: int) -> str:
-    return f"{number / GIB:.3g} GiB" if number >= GIB else f"{number / MIB:.3g} MiB"
 
 
 def _duration(seconds: float) -> str:

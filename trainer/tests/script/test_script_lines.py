@@ -202,3 +202,18 @@ def test_ten_thousand_lines_a_second_lose_nothing_and_take_no_more_memory(tmp_pa
     assert (tmp_path / "log.txt").read_text() == "".join(f"{line % i}\n" for i in range(60_000))
     assert heard.lines[-1] == line % 59_999
     assert grown < 16 << 10  # KiB
+
+
+def test_ten_million_lines_stay_below_the_limit(tmp_path):
+    line, limit = b"step 12345 loss 0.1234\n", 16 << 20
+    log = LogFile(tmp_path / "log.txt", limit)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(200):
+        log.write(line * 50_000)
+    log.write(b"the last word\n")
+    log.close()
+    kept = (tmp_path / "log.txt").stat().st_size
+    assert limit // 2 < kept <= limit
+    assert abs(kept + log.dropped - (10_000_000 * len(line) + 14)) < 100  # the remark about the left out part takes the difference
+    assert (tmp_path / "log.txt").read_bytes().endswith(b"the last word\n")
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 16 << 10  # KiB

@@ -21,6 +21,8 @@ type Curves struct {
 	// Metric is the validation value of the metric by which the best model was chosen.
 	Metric     []Point
 	MetricName string
+	// Described are the metrics of the result.
+	Described results.MetricList
 	// Rate is the learning rate as it came.
 	Rate []Point
 	// Best is where the model was taken from, 0 where none is marked, and Resumes are where the training went on from a
@@ -37,7 +39,7 @@ const fewPerEpoch = 5
 // NewCurves reads the lines out of the events. Where a later attempt or a restart of the workers went back in time, its
 // points replace the ones from there on.
 func NewCurves(events []results.Event, r *results.Result) Curves {
-	c := Curves{MetricName: r.Metric, Best: r.BestEpoch, Epochs: r.Training.Epochs}
+	c := Curves{MetricName: r.Metric, Described: r.Described, Best: r.BestEpoch, Epochs: r.Training.Epochs}
 	epochs, steps := 0, 0
 	for _, e := range events {
 		if e.Attempt > r.Attempt {

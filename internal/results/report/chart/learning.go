@@ -3,7 +3,6 @@ package chart
 import (
 	"strings"
 
-	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
@@ -28,9 +27,10 @@ func Metric(c Curves) *Chart {
 	if len(c.Metric) == 0 || c.MetricName == "loss" {
 		return nil
 	}
-	name := results.MetricName(c.MetricName)
+	m := c.Described.Named(c.MetricName)
+	name := m.Words()
 	better, run := "higher", rising
-	if results.LowerIsBetter(c.MetricName) {
+	if m.LowerIsBetter() {
 		better, run = "lower", falling
 	}
 	ch := learningChart("Validation "+name+" ("+better+" is better)", name, c, run, c.Metric)

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/section"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
@@ -16,6 +17,8 @@ const (
 	MaxMatrixClasses = 20
 	// shortHead is how many letters fit above a column of a wide matrix.
 	shortHead = 3
+	// labelLetters is how many letters of a label are shown.
+	labelLetters = 24
 	// wideMatrix is how many classes fit beside each other in half of the page.
 	wideMatrix = 5
 )
@@ -34,9 +37,11 @@ func ByFrequency(r *results.Result) []int {
 	return order
 }
 
-// Matrix is the confusion matrix as it is shown.
+// Matrix is counts by two lists of labels as they are shown: the confusion matrix, or one of a section.
 type Matrix struct {
-	// Heads are the labels of the columns: the classes, or their numbers where the names would not fit.
+	// RowTitle and ColumnTitle say what the labels are.
+	RowTitle, ColumnTitle string
+	// Heads are the labels of the columns: names, or their numbers where the names of both lists are the same and would not fit.
 	Heads []string
 	Rows  []matrixRow
 	// Wide says that it needs the width of the page.
@@ -64,15 +69,31 @@ type cell struct {
 // NewMatrix makes the confusion matrix of the most frequent classes, in the order of the model, the others together. It is
 // nil where there is none.
 func NewMatrix(r *results.Result) *Matrix {
-	n := len(r.Confusion)
-	if n == 0 {
+	if len(r.Confusion) == 0 {
 		return nil
 	}
 	labels, counts := countsByShownClass(r)
-	m := &Matrix{Heads: labels, Wide: len(labels) > wideMatrix}
-	numbered := m.Wide && longest(labels) > shortHead || alike(labels)
+	m := &Matrix{RowTitle: "true class", ColumnTitle: "predicted class"}
+	m.fill(labels, labels, counts, true, " predicted as ")
+	return m
+}
+
+// OfMatrix makes the matrix of a block; nil where it has none.
+func OfMatrix(b *section.Matrix) *Matrix {
+	if b == nil {
+		return nil
+	}
+	m := &Matrix{RowTitle: words(b.RowTitle, "rows"), ColumnTitle: words(b.ColumnTitle, "columns")}
+	m.fill(shortLabels(b.RowLabels), shortLabels(b.Labels), b.Counts, b.Same, ", ")
+	return m
+}
+
+// fill sets the rows. same says that both lists of labels are the same; between stands between the two labels of a cell in its title.
+func (m *Matrix) fill(rows, columns []string, counts [][]int, same bool, between string) {
+	m.Heads, m.Wide = columns, len(columns) > wideMatrix
+	numbered := same && (m.Wide && longest(columns) > shortHead || alike(columns))
 	if numbered {
-		m.Heads = make([]string, len(labels))
+		m.Heads = make([]string, len(columns))
 		for i := range m.Heads {
 			m.Heads[i] = strconv.Itoa(i + 1)
 		}
@@ -82,17 +103,25 @@ func NewMatrix(r *results.Result) *Matrix {
 		for _, count := range row {
 			total += count
 		}
-		shown := matrixRow{Label: labels[i]}
+		shown := matrixRow{Label: rows[i]}
 		if numbered {
 			shown.Label += " · " + m.Heads[i]
 		}
 		for j, count := range row {
-			shown.Cells = append(shown.Cells, newCell(labels[i], labels[j], count, total, m.Wide))
-			shown.Cells[j].Hit = i == j
+			shown.Cells = append(shown.Cells, newCell(rows[i]+between+columns[j], count, total, m.Wide))
+			shown.Cells[j].Hit = same && i == j
 		}
 		m.Rows = append(m.Rows, shown)
 	}
-	return m
+}
+
+// shortLabels are labels that fit beside and above the cells.
+func shortLabels(labels []string) []string {
+	short := make([]string, len(labels))
+	for i, label := range labels {
+		short[i] = text.Excerpt(label, labelLetters)
+	}
+	return short
 }
 
 // countsByShownClass adds up the confusion matrix: the most frequent classes keep their row and column, the others share one.
@@ -104,7 +133,7 @@ func countsByShownClass(r *results.Result) (labels []string, counts [][]int) {
 	for i := range n {
 		if slices.Contains(shown, i) {
 			slot[i] = len(labels)
-			labels = append(labels, text.Excerpt(r.Model.Labels[i], 24))
+			labels = append(labels, text.Excerpt(r.Model.Labels[i], labelLetters))
 		} else {
 			slot[i] = len(shown)
 		}
@@ -124,13 +153,10 @@ func countsByShownClass(r *results.Result) (labels []string, counts [][]int) {
 	return labels, counts
 }
 
-// newCell is the place of the rows of one class that were predicted as another.
-func newCell(truth, answer string, count, total int, wide bool) cell {
+// newCell is a count and its share of the total of its row. labels are those of its row and column.
+func newCell(labels string, count, total int, wide bool) cell {
 	part := max(0, Ratio(count, total))
-	c := cell{
-		Count: text.Number(count), N: count, Share: part, Shade: int(part*10 + 0.5),
-		Title: fmt.Sprintf("%s predicted as %s: %.0f %%", truth, answer, 100*part),
-	}
+	c := cell{Count: text.Number(count), N: count, Share: part, Shade: int(part*10 + 0.5), Title: fmt.Sprintf("%s: %.0f %%", labels, 100*part)}
 	if !wide {
 		c.Percent = fmt.Sprintf("%.0f %%", 100*part)
 	}

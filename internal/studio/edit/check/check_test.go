@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/options"
 )
 
-func lines(findings []Finding) []string {
+func lines(findings []options.Finding) []string {
 	out := make([]string, 0, len(findings))
 	for _, f := range findings {
 		out = append(out, fmt.Sprintf("%d:%d-%d %s: %s", f.Line, f.Column, f.EndColumn, f.Severity, f.Message))
@@ -82,7 +84,7 @@ func TestWhatCannotBeCheckedIsSaid(t *testing.T) {
 
 type broken struct{}
 
-func (broken) Check(context.Context, string) ([]Finding, error) { return nil, errors.New("no") }
+func (broken) Check(context.Context, string) ([]options.Finding, error) { return nil, errors.New("no") }
 
 func TestPythonIsParsedAndNotRun(t *testing.T) {
 	t.Parallel()
@@ -112,22 +114,9 @@ func TestAMegabyteOfMistakesIsCheckedInTime(t *testing.T) {
 	for name, text := range map[string]string{"finetune.json": "{\"seed\": 1" + object.String() + "}", "finetune.yaml": mapping.String()} {
 		begin := time.Now()
 		got := new(Checker).Check(t.Context(), name, text)
-		require.Len(t, got.Findings, maxFindings, name)
+		require.Len(t, got.Findings, options.MostFindings, name)
 		require.Less(t, time.Since(begin), 20*time.Second, name)
 		t.Log(name, time.Since(begin))
-	}
-}
-
-func TestEachOptionAcceptsItsDefault(t *testing.T) {
-	t.Parallel()
-	options := Options()
-	require.Greater(t, len(options), 50)
-	for _, o := range options {
-		v := value{text: fmt.Sprint(o.Default)}
-		if v.text != "" {
-			require.Empty(t, o.refuses(v), o.Name)
-		}
-		require.NotEmpty(t, o.Help, o.Name)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/options"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
@@ -36,7 +37,7 @@ func NewInterpreter(path string) *Interpreter {
 }
 
 // Check returns the first mistake in the syntax of the code.
-func (p *Interpreter) Check(ctx context.Context, code string) ([]Finding, error) {
+func (p *Interpreter) Check(ctx context.Context, code string) ([]options.Finding, error) {
 	ctx, cancel := context.WithTimeout(ctx, pythonTime)
 	defer cancel()
 	select {
@@ -54,18 +55,18 @@ func (p *Interpreter) Check(ctx context.Context, code string) ([]Finding, error)
 	if err := command.Run(); err != nil {
 		return nil, fmt.Errorf("check Python code: %w", err)
 	}
-	var found struct {
+	var fault struct {
 		Line, Column, End int
 		Message           string
 	}
-	if err := json.Unmarshal(answer.Bytes(), &found); err != nil {
+	if err := json.Unmarshal(answer.Bytes(), &fault); err != nil {
 		return nil, fmt.Errorf("read the answer about Python code: %w", err)
 	}
-	if found.Message == "" {
+	if fault.Message == "" {
 		return nil, nil
 	}
-	at := fault(place{found.Line, found.Column}, text.Capital(text.Excerpt(found.Message, 200))+".")
-	at[0].EndColumn = found.End
+	at := options.Fault(options.Place{Line: fault.Line, Column: fault.Column}, text.Capital(text.Excerpt(fault.Message, 200))+".")
+	at[0].EndColumn = fault.End
 	return at, nil
 }
 

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/options"
 )
 
 // interpreter returns a Python of this machine, or ends the test where there is none.
@@ -43,20 +45,20 @@ func TestMistakesInPythonAreShownWhereTheyAre(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			found, err := python.Check(t.Context(), c.code)
+			findings, err := python.Check(t.Context(), c.code)
 			require.NoError(t, err)
 			if c.want == "" {
-				require.Empty(t, found)
+				require.Empty(t, findings)
 				return
 			}
-			require.Len(t, found, 1)
-			require.Equal(t, Error, found[0].Severity)
+			require.Len(t, findings, 1)
+			require.Equal(t, options.Error, findings[0].Severity)
 			at, word, _ := strings.Cut(c.want, " ")
-			said := lines(found)[0]
+			said := lines(findings)[0]
 			require.True(t, strings.HasPrefix(said, at+"-"), said)
-			require.Contains(t, found[0].Message, word)
-			require.True(t, strings.HasSuffix(found[0].Message, "."), "a sentence")
-			require.NotContains(t, found[0].Message, "\n")
+			require.Contains(t, findings[0].Message, word)
+			require.True(t, strings.HasSuffix(findings[0].Message, "."), "a sentence")
+			require.NotContains(t, findings[0].Message, "\n")
 		})
 	}
 }
@@ -79,13 +81,13 @@ func TestAPythonThatDoesNotAnswerIsAnErrorOfTheCheck(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			python := NewInterpreter(c.path)
-			found, err := python.Check(t.Context(), "password = 'hunter2'\n")
+			findings, err := python.Check(t.Context(), "password = 'hunter2'\n")
 			require.ErrorContains(t, err, c.want)
 			require.NotContains(t, err.Error(), "hunter2", "the error goes to a log, the code does not")
-			require.Empty(t, found)
+			require.Empty(t, findings)
 			require.Empty(t, python.turns, "the turn is given back")
 			got := (&Checker{Python: python}).Check(t.Context(), "a.py", "x = 1\n")
-			require.Equal(t, Report{Findings: []Finding{}, Skipped: "The check of Python code did not answer."}, got)
+			require.Equal(t, Report{Findings: []options.Finding{}, Skipped: "The check of Python code did not answer."}, got)
 		})
 	}
 }
@@ -102,10 +104,10 @@ func TestACheckOfPythonWaitsForItsTurn(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled, "who goes away waits no longer")
 	require.Len(t, python.turns, 2, "and takes no turn of others")
 
-	done := make(chan []Finding)
+	done := make(chan []options.Finding)
 	go func() {
-		found, _ := python.Check(t.Context(), "x = (\n")
-		done <- found
+		findings, _ := python.Check(t.Context(), "x = (\n")
+		done <- findings
 	}()
 	<-python.turns // another check ends
 	require.Len(t, <-done, 1)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/options"
 )
 
 func TestAMistakeInTheSyntaxIsShownWhereItIs(t *testing.T) {
@@ -41,9 +43,9 @@ func TestAMistakeInTheSyntaxIsShownWhereItIs(t *testing.T) {
 		},
 		"groups that are lent twice":  {"a.yaml", "a: &a {x: 1}\nb: &b {y: 1}\nc:\n  <<: *a\n  <<: *b\n", nil},
 		"a list as a name":            {"a.yaml", "? [a, b]\n: 1\n? [a, b]\n: 2\n", nil},
-		"lists of two hundred levels": {"a.yaml", strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth), nil},
+		"lists of two hundred levels": {"a.yaml", strings.Repeat("[", options.MaxDepth) + strings.Repeat("]", options.MaxDepth), nil},
 		"lists of one level more": {
-			"a.yaml", strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1), []string{"1:201-202 error: This is nested too deeply."},
+			"a.yaml", strings.Repeat("[", options.MaxDepth+1) + strings.Repeat("]", options.MaxDepth+1), []string{"1:201-202 error: This is nested too deeply."},
 		},
 		"a name of TOML twice":             {"a.toml", "a = 1\n\na = 2\n", []string{"3:1-2 error: Key a is already defined."}},
 		"TOML with two equal signs":        {"a.toml", "\n  a = 1 = 2\n", []string{"2:9-10 error: Expected newline but got U+003D '='."}},

@@ -6,27 +6,25 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/ncsa/clowder-ray/internal/options"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// maxOpen is how many brackets may be open and how many parts a name may have. The parser uses memory for each level.
-const maxOpen = 200
-
 // checkTOML reads a text as TOML.
-func checkTOML(source string) []Finding {
+func checkTOML(source string) []options.Finding {
 	if at := tooDeep(source); at >= 0 {
-		return fault(placeOf(source, at), "This is nested too deeply.")
+		return options.Fault(options.PlaceOf(source, at), "This is nested too deeply.")
 	}
 	var whole map[string]any
 	err := toml.Unmarshal([]byte(source), &whole)
 	if err == nil {
 		return nil
 	}
-	at := place{1, 1}
+	at := options.Place{Line: 1, Column: 1}
 	if e, ok := errors.AsType[*toml.DecodeError](err); ok {
-		at.line, at.column = e.Position()
+		at.Line, at.Column = e.Position()
 	}
-	return fault(at, text.Capital(text.Excerpt(strings.TrimPrefix(err.Error(), "toml: "), 200))+".")
+	return options.Fault(at, text.Capital(text.Excerpt(strings.TrimPrefix(err.Error(), "toml: "), 200))+".")
 }
 
 // tooDeep returns where brackets or the parts of a name are nested too deeply, or -1. Brackets in texts count, too, and so do the dots of a
@@ -46,7 +44,7 @@ func tooDeep(source string) int {
 		case '\n', '"', '\'':
 			parts = 0
 		}
-		if open > maxOpen || parts > maxOpen {
+		if open > options.MaxDepth || parts > options.MaxDepth {
 			return i
 		}
 	}

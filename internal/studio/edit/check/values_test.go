@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/options"
 )
 
 func TestAValueThatTheTrainerTakesIsRight(t *testing.T) {
@@ -27,7 +29,7 @@ func TestAValueThatTheTrainerTakesIsRight(t *testing.T) {
 		"one value twice":                       {"finetune.yaml", "seed: 7\ntraining:\n  seed: 7\n"},
 		"nothing and then a value":              {"finetune.yaml", "seed:\ntraining:\n  seed: 7\n"},
 		"a name with dashes, capitals, blanks":  {"finetune.json", `{" Epochs ": 1, "Weight-Decay": 0.1}`},
-		"options that another group lends":      {"finetune.yaml", "training: &a\n  seed: 7\nlanguage:\n  <<: *a\n  experts: 2\n"},
+		"options that are taken from elsewhere": {"finetune.yaml", "training: &a {seed: 7}\n<<: [{epochs: 4}, {epochs: 900}]\n"},
 		"the line that the service reads":       {"finetune.yaml", "Automatic: [predict]\n"},
 		"a value over several lines":            {"finetune.yaml", "run_name: >\n  one\n  two\nepochs: |\n  7\n"},
 		"a document with its begin and its end": {"finetune.yaml", "---\nepochs: 1\n...\n"},
@@ -130,7 +132,7 @@ func TestAFindingSaysWhatToWriteInstead(t *testing.T) {
 			got := new(Checker).Check(t.Context(), "finetune.yaml", c.text)
 			require.Len(t, got.Findings, 1)
 			require.Equal(t, c.want, got.Findings[0].Instead, got.Findings[0].Message)
-			if c.want != "" && got.Findings[0].Severity == Warning {
+			if c.want != "" && got.Findings[0].Severity == options.Warning {
 				require.Contains(t, got.Findings[0].Message, "do you mean "+c.want+"?")
 			}
 		})

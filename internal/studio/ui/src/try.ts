@@ -10,6 +10,7 @@ interface Row {
   label?: string;
   value?: number;
   unsure?: boolean;
+  values?: { name: string; text: string }[];
   labels?: Likely[];
   parts?: Part[];
 }
@@ -65,7 +66,7 @@ islands("try", (element) => {
     }
   });
 
-  if (chosenExample(form) && answer.querySelector(".label, .value, .failed") === null) {
+  if (chosenExample(form) && answer.querySelector(".label, .value, .values, .failed") === null) {
     form.requestSubmit();
   }
   for (const link of form.querySelectorAll<HTMLAnchorElement>("[data-example]")) {
@@ -114,6 +115,10 @@ islands("try", (element) => {
       parts.push(entities(row.parts));
     } else if (row.value !== undefined) {
       parts.push(line("value", number.format(row.value)));
+    } else if (row.values) {
+      const list = make("dl", "values");
+      list.append(...row.values.flatMap(({ name, text }) => [make("dt", "", name), make("dd", "", text)]));
+      parts.push(list);
     } else {
       const label = make("p", "label");
       if (row.unsure) {

@@ -59,7 +59,7 @@ def run(spec: Spec, settings, model, launcher, events: Events, began: float) -> 
     read = sorted({n.id for n in asked.nodes})
     prediction(
         spec, settings, model, answered, asked.files, read, asked.skipped + ready.unknown, described["label_column"], versions, events, began,
-        graph=graph_predictions.figures(asked, ready, described),
+        facts=graph_predictions.facts(asked, ready, described), unit="node",
     )  # fmt: skip
 
 

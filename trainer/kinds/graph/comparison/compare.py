@@ -19,7 +19,7 @@ from trainer.launch.outcome import Outcome
 from trainer.measure.predictions import Predictions
 from trainer.training import candidates
 
-HEURISTIC = "heuristic"
+HEURISTIC, COMBINATION = "heuristic", "combination"
 FUSION, HEURISTICS = "fusion", "heuristics"
 FEWEST = 20  # sources of validation edges, from which weights are learnt
 _DIGITS = 4
@@ -103,7 +103,9 @@ def _fused(
     held, balance = max(tried, key=lambda t: _sign(metric) * links.summary(t[0])[metric])
     score = fusion.fit(known["validation"], names, seed, balance)
     spent = spent[0] + time.monotonic() - began, spent[1] + time.process_time() - cpu
-    return _compared(name, title, candidates.ESTIMATOR, PairScores(score, graph, table), known, measured, spent, held)
+    return _compared(
+        name, title, candidates.ESTIMATOR if table is None else COMBINATION, PairScores(score, graph, table), known, measured, spent, held
+    )
 
 
 def _compared(
@@ -120,7 +122,7 @@ def _compared(
     if held is not None:
         answers["validation"] = held
     answers["test"] = links.at_threshold(answers["test"], answers["validation"])
-    learnt = scores.parameters if sort == candidates.ESTIMATOR else 0
+    learnt = 0 if sort == HEURISTIC else scores.parameters
     return ComparedModel(name, title, sort, answers, scores, learnt, round(spent[0], 3), round(spent[1], 2))
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy
 
 from trainer.kinds.graph.comparison import fusion, node_scores, nodes as simple
-from trainer.kinds.graph.comparison.compare import FEWEST, FUSION, HEURISTIC, ComparedModel, timed
+from trainer.kinds.graph.comparison.compare import COMBINATION, FEWEST, FUSION, HEURISTIC, ComparedModel, timed
 from trainer.kinds.graph.comparison.fusion import MODEL, Columns, Fusion
 from trainer.kinds.graph.comparison.node_scores import LINEAR, MAJORITY, PROPAGATION, SPREAD, TITLES, NodeScores
 from trainer.kinds.graph.comparison.nodes import Spread
@@ -120,4 +120,4 @@ def _fused(parts: list[ComparedModel], truth: dict, target: Classes, seed: int) 
     spread = next((r.simple.propagated for r in parts if r.name == PROPAGATION), None)
     scores = NodeScores(whole, target.outputs, linear, spread)
     title = "the network and the simple models, weighed" if MODEL in names else "the simple models, weighed"
-    return ComparedModel(FUSION, title, candidates.ESTIMATOR, answers, scores, scores.parameters, seconds, cpu)
+    return ComparedModel(FUSION, title, COMBINATION if MODEL in names else candidates.ESTIMATOR, answers, scores, scores.parameters, seconds, cpu)

@@ -18,9 +18,10 @@ _ENOUGH = 20  # test edges or nodes in each of them
 _COUNTS = ("loops", "duplicates", "reversed", "components", "largest_component", "isolated")
 
 
-def section(graph: Graph, splits: LinkSplits | dict[str, numpy.ndarray]) -> dict:
-    """The ``graph`` of result.json as far as the data alone tells it. ``splits`` are those of the edges, or the numbers of the nodes of
-    each split, whose model sees all edges."""
+def shape(graph: Graph, splits: LinkSplits | dict[str, numpy.ndarray]) -> dict:
+    """The counts, the features, the degrees and the split of a graph, from which its section of the report is written.
+
+    ``splits`` are those of the edges, or the numbers of the nodes of each split, whose model sees all edges."""
     told = graph.told
     found = {
         "nodes": graph.nodes,

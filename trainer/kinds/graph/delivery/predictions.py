@@ -5,24 +5,39 @@ from collections.abc import Iterator
 import numpy
 
 from trainer.config.spec import Spec
+from trainer.errors import count
 from trainer.export import display, results
 from trainer.kinds.graph import links as measured
 from trainer.kinds.graph.asking.prepared import Prepared
 from trainer.kinds.graph.asking.questions import Questions
 from trainer.kinds.graph.delivery import chances, stored
 from trainer.measure.histogram import histogram
+from trainer.measure.metric import described as metric_info
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
 
 SAMPLES = 20
 
 
-def figures(asked: Questions, ready: Prepared, described: dict) -> dict:
-    """The ``graph`` of a prediction in result.json."""
-    found = {"asked": asked.asked, "known": ready.known, "new": ready.new, "alone": ready.alone, "edges": ready.edges, "unknown": ready.unknown}
-    if described["graph"].get("chance"):
-        found["threshold"] = float(chances.restored(described["graph"]["chance"]).of(numpy.asarray(float(described["graph"]["threshold"]))))
-    return found
+def facts(asked: Questions, ready: Prepared, described: dict, per_node: int = 0) -> dict[str, str]:
+    """What was asked, and what is known of the nodes, in words."""
+    question = "the label of each node"
+    if asked.asked == "pairs":
+        question = "whether two nodes have an edge"
+        if described["graph"].get("chance"):
+            threshold = chances.restored(described["graph"]["chance"]).of(numpy.asarray(float(described["graph"]["threshold"])))
+            question += f": yes from a probability of {float(threshold):.3g} on"
+    elif per_node:
+        question = f"the {per_node:,} likeliest new edges of each node"
+    alone = f"{count(ready.alone, 'new node')}: only the features of these nodes were used" if ready.alone else ""
+    left = f"{count(ready.unknown, 'row')} with an id that the trained graph does not have" if ready.unknown else ""
+    return {
+        "Question": question,
+        "Known nodes": f"{ready.known:,} of the trained graph, {count(ready.new, 'new node')}",
+        "Edges of new nodes": f"{ready.edges:,}" if ready.edges else "",
+        "Without an edge": alone,
+        "Left out": left,
+    }
 
 
 def links(
@@ -32,13 +47,13 @@ def links(
     described = model.description
     chance, threshold = chances.restored(described["graph"]["chance"]), float(described["graph"]["threshold"])
     (spec.work / results.OUT).mkdir()
-    about = figures(asked, ready, described)
+    per_node = 0
     if asked.asked == "pairs":
         probabilities = chance.of(outputs)
         lines, samples = _pairs(asked, ready, probabilities, outputs >= threshold), _pair_samples(asked, ready, probabilities, outputs >= threshold)
         head = ["file", "row", "source", "target", "probability", "predicted", "known", *["label"] * (_truth(asked, ready) is not None)]
     else:
-        about["per_node"] = settings.top_k
+        per_node = settings.top_k
         k = outputs.shape[1] // 2
         targets, probabilities = outputs[:, :k].astype(numpy.int64), chance.of(outputs[:, k:])
         names = stored.load(ready.graph).ids
@@ -55,17 +70,28 @@ def links(
     columns = [c for p in asked.pairs for c in p.ends] + [n.id for n in asked.nodes]
     found = {
         "model": {"run": model.version.run, "name": model.version.name, "version": model.version.version, "base": described["base"], "labels": []},
+        "unit": "pair" if asked.asked == "pairs" else "node",
         "rows": len(ready.source),
         "skipped": asked.skipped + ready.unknown,
         "files": results.first(asked.files),
         "input_columns": results.columns(dict.fromkeys(columns)),
         "values": histogram(probabilities, unit="probability"),
-        "graph": about,
+        "facts": [{"name": name, "value": value} for name, value in facts(asked, ready, described, per_node).items() if value],
         **scores,
         "trained_scores": described["test"],
         "samples": samples,
     }
-    results.finish(spec, settings, "prediction", described["task"], events, began, prediction=found, versions=versions)
+    results.finish(
+        spec,
+        settings,
+        "prediction",
+        described["task"],
+        events,
+        began,
+        prediction=found,
+        versions=versions,
+        metric_info=metric_info(measured.DESCRIBED),
+    )
 
 
 def _pairs(asked: Questions, ready: Prepared, probabilities: numpy.ndarray, edges: numpy.ndarray) -> Iterator[list]:

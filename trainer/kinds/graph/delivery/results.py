@@ -8,26 +8,29 @@ import numpy
 
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
+from trainer.core import blocks
 from trainer.core.example import Dataset, Example
 from trainer.errors import count
 from trainer.export import display, results
-from trainer.export.description import describe
+from trainer.export.description import describe, use
 from trainer.export.training_results import add_event_files, compared_champion, described_training, test_details
 from trainer.kinds.graph import links
 from trainer.kinds.graph.comparison.compare import ComparedModel
-from trainer.kinds.graph.delivery import chances, encoders, figures, likeliest, picture, stored, tables, vectors
+from trainer.kinds.graph.delivery import chances, encoders, figures, likeliest, picture, sections, stored, tables, vectors, words
 from trainer.kinds.graph.delivery.chances import Chance
 from trainer.kinds.graph.delivery.scorers import ByTable
 from trainer.kinds.graph.graph import LINKS
 from trainer.kinds.graph.prepare import Prepared
 from trainer.kinds.graph.score import EXTRA
 from trainer.launch.outcome import Outcome
+from trainer.measure.metric import described as metric_info
 from trainer.measure.predictions import Predictions
 from trainer.models.saved_model import DESCRIPTION
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
 from trainer.training import prepare as preparing
 from trainer.training.baseline import Baselines
+from trainer.training.candidates import NETWORK
 
 MOST_LINKS = 1_000_000  # rows of predicted_links.csv
 SAMPLES = 5
@@ -92,27 +95,36 @@ def training(
         details = test_details(_named(prepared), plan.target, answers["test"], Baselines([], None, None, None, ""))
     from importlib.metadata import version
 
+    learnt = sections.learnt(section, graph.task, plan.target.metrics)
     results.finish(
         spec, settings, "training", plan.task, events, began,
         checks=prepared.data.checks, warnings=outcome.warnings, estimate_seconds=outcome.estimate_seconds, hardware=outcome.hardware,
         versions={**outcome.versions, "ray": version("ray")},
+        metric_info=metric_info(plan.target.metrics), chosen_by=plan.metric, unit=unit(graph.task),
         metric=plan.metric, best_epoch=at.best_epoch, best_step=at.best_step, metrics=chosen,
         model=_described_model(delivered, prepared, out),
         data=described_data(prepared),
-        training=described_training(settings, outcome, workers),
+        training={**described_training(settings, outcome, workers), "network_apart": delivered.candidate.sort != NETWORK},
         champion=compared_champion(spec, plan, outcome),
-        candidates=listed, graph=section, **details,
+        candidates=listed, sections=blocks.described([sections.graph(section, graph.task, bool(prepared.data.dropped)), learnt]), **details,
+        usage=_usage(delivered, prepared, out), about=_about(section, graph.task),
     )  # fmt: skip
 
 
 def described(prepared: Prepared) -> dict:
-    """The ``data`` and the ``graph`` of result.json as far as they are known before the training."""
-    return {"data": described_data(prepared), "graph": _section(prepared)}
+    """The ``data`` and the ``sections`` of result.json as far as they are known before the training."""
+    shown = sections.graph(_section(prepared), prepared.graph.task, bool(prepared.data.dropped))
+    return {"data": described_data(prepared), "sections": blocks.described([shown]), "unit": unit(prepared.graph.task)}
+
+
+def unit(task: str) -> str:
+    """What an example of ``task`` is called."""
+    return "edge" if task == LINKS else "node"
 
 
 def _section(prepared: Prepared) -> dict:
     memory = {f"{name}_bytes": int(value) for name, value in prepared.memory.items()}
-    return figures.section(prepared.graph, prepared.links or prepared.numbers) | {"memory": memory}
+    return figures.shape(prepared.graph, prepared.links or prepared.numbers) | {"memory": memory}
 
 
 def _model(folder: Path, delivered: Delivered, prepared: Prepared, test: dict, chance: Chance | None, threshold: float) -> dict:
@@ -129,14 +141,15 @@ def _model(folder: Path, delivered: Delivered, prepared: Prepared, test: dict, c
     if target.labels:
         files.write_json(folder / "labels.json", list(target.labels))
     settings = prepared.plan.settings
-    more = {
+    of_graph = {
         "delivered": delivered.candidate.name, "network": delivered.needs_network, "directed": graph.directed, "left": graph.left,
         "encoder": graph.encoder, "seed": settings.seed, "ends": list(graph.ends), "prefixes": list(graph.prefixes), "id_column": settings.id_column,
     }  # fmt: skip
     if chance is not None:
-        more |= {"chance": chance.described(), "threshold": threshold}
-    described = describe(preparing.Prepared(prepared.plan, prepared.encoder), prepared.data, test)
-    files.write_json(folder / DESCRIPTION, {**described, "graph": more})
+        of_graph |= {"chance": chance.described(), "threshold": threshold}
+    ready = preparing.Prepared(prepared.plan, prepared.encoder)
+    description = {**describe(ready, prepared.data, test), "graph": of_graph}
+    files.write_json(folder / DESCRIPTION, {**description, "use": use(ready, description, folder)})
     encoders.save(folder, graph.arrays)
     size = stored.write(folder / stored.NAME, graph)
     return {"bytes": size, "delivered": size <= stored.BYTES}
@@ -219,21 +232,50 @@ def described_data(prepared: Prepared) -> dict:
         samples = [(tables.name(graph, e.content), e.target) for e in data.splits["train"][:SAMPLES]]
     shown = [{"file": _file(prepared), "row": 0, "content": display.short(content), "label": label} for content, label in samples]
     found = results.data_of(data, {"data": {}}, shown, prepared.plan.target)
-    return {**found, "rows": {name: len(numbers) for name, numbers in prepared.numbers.items()}}
+    of_links = {"label_words": "none: a pair of nodes has an edge or not"} if graph.task == LINKS else {"enough": 0}
+    counts = {"nodes": graph.nodes, "edges": graph.edges}
+    return {**found, **of_links, "counts": counts, "rows": {name: len(numbers) for name, numbers in prepared.numbers.items()}}
 
 
 def _described_model(delivered: Delivered, prepared: Prepared, out: Path) -> dict:
     plan, name = prepared.plan, delivered.candidate.name
     weights = "model.safetensors" if (out / "model" / "model.safetensors").exists() else stored.NAME
     found = {
-        "kind": plan.kind.name, "base": name, "from_scratch": True, "parameters": delivered.parameters, "labels": list(plan.target.labels),
+        "kind": plan.kind.name, "base": name, "from_scratch": True, "gains_by_base": False,
+        "parameters": delivered.parameters, "labels": list(plan.target.labels),
         "weights_sha256": files.sha256(out / "model" / weights),
     }  # fmt: skip
-    if weights != stored.NAME:
-        shape = plan.shape
-        decoder = "" if plan.task != LINKS else "fused" if delivered.candidate.simple is not None else str(shape["model"]["decoder"])
-        found["graph"] = {
-            **{name: shape["model"][name] for name in ("layers", "hidden", "aggregation")}, "decoder": decoder,
-            "features": 0 if prepared.graph.told.get("from_edges") else shape["model"]["width"], "fanout": shape["fanout"],
-        }  # fmt: skip
+    return found
+
+
+def _usage(delivered: Delivered, prepared: Prepared, out: Path) -> dict:
+    """``usage`` of result.json."""
+    plan, graph = prepared.plan, prepared.graph
+    shape = plan.shape["model"] if (out / "model" / "model.safetensors").exists() else None
+    of_links = plan.task == LINKS
+    decoder = "" if not of_links or shape is None else "fused" if delivered.candidate.simple is not None else str(shape["decoder"])
+    vectors = ", and a vector for each node" if shape is not None else ""
+    found = {
+        "snippet": plan.kind.snippet(plan.base.name, plan.task, out / "model"),
+        "input": words.reads(shape, tuple(graph.columns), bool(graph.told.get("from_edges"))),
+        "output": f"the probability of an edge between two nodes{vectors}" if of_links else "",
+        "origin": words.origin(delivered.candidate, shape, decoder),
+        "limits": words.limits(plan.task, "time" in (graph.told or {}) and prepared.links is not None and prepared.links.way == "time"),
+    }
+    return {name: told for name, told in found.items() if told}
+
+
+def _about(section: dict, task: str) -> dict[str, dict]:
+    """What is said of the files that only graphs have, by their paths."""
+    found: dict[str, dict] = {
+        "out/predicted_links.csv": {
+            "title": "Predicted links",
+            "text": "The likeliest new edges of each node, with their probabilities. They are guesses.",
+        },
+        "out/embeddings.parquet": {"title": "Embeddings", "text": "The id and the vector of every node, as a Parquet table.", "of_model": True},
+    }
+    if task == LINKS:
+        found["out/predictions.csv"] = {"text": "Every test edge and as many random pairs, with their probabilities."}
+    if not section["stored"]["delivered"]:
+        found[f"out/model/{stored.NAME}"] = {"apart": True}
     return found

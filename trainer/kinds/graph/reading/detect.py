@@ -98,7 +98,7 @@ def look(found: Sources, settings) -> list[Head]:
     """The heads of the tables that may be part of a graph. Of thousands of text files none is."""
     files = [*found.tables, *(s for s in found.graphs if names.extension(s.name) in names.EDGE_LISTS)]
     if len(files) > heads.MAX_FILES:
-        files = [s for s in files if names.extension(s.name) != names.TEXT or edge_names.EDGE_FILE.search(s.name)]
+        files = [s for s in files if names.extension(s.name) not in names.ANY_CONTENT or edge_names.EDGE_FILE.search(s.name)]
     files = sorted(files, key=lambda s: -s.size)[: heads.MAX_FILES]
     return [h for s in sorted(files, key=lambda s: names.natural(s.name)) if (h := heads.look(s, settings)) is not None]
 

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 
 from trainer.data import names
-from trainer.data.columns import choices, values
+from trainer.data.columns import choices, dates, values
 from trainer.data.columns.profiles import FEW_NUMBERS, MIN_TEXT_WORDS
 from trainer.errors import some
 from trainer.kinds.graph.reading import edge_names
@@ -111,10 +111,10 @@ def are_ids(cells: list[str], max_words: float = 2) -> bool:
     if whole >= values.MOSTLY * len(cells):
         return True
     measures = sum(values.number(c) is not None or values.number(c, True) is not None for c in cells) - whole
-    dates = sum(map(values.is_date, cells))
+    dated = sum(map(dates.is_date, cells))
     words = sum(len(c.split()) for c in cells) / len(cells)
     lists = sum(c[0] + c[-1] in ("[]", "{}") for c in cells)
-    return words < max_words and measures < 0.5 * len(cells) and dates < 0.5 * len(cells) and lists < 0.5 * len(cells)
+    return words < max_words and measures < 0.5 * len(cells) and dated < 0.5 * len(cells) and lists < 0.5 * len(cells)
 
 
 def _named(rest: list[str], wanted: str, usual) -> str:
@@ -152,7 +152,7 @@ def is_time(cells: list[str], named: bool) -> bool:
     """Whether cells are dates, or seconds or milliseconds since 1970; with a telling name any numbers."""
     if not cells or len(set(cells)) < 2:
         return False
-    if sum(map(values.is_date, cells)) >= values.MOSTLY * len(cells):
+    if sum(map(dates.is_date, cells)) >= values.MOSTLY * len(cells):
         return True
     found = _numbers(cells)
     return found is not None and (named or any(all(low < n < high for n in found) for low, high in _UNIX))

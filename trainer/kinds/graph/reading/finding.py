@@ -6,7 +6,7 @@ import pyarrow
 import pyarrow.compute
 
 from trainer.config.spec import Spec
-from trainer.data import names
+from trainer.data import chosen, names
 from trainer.data.checks import Checks
 from trainer.data.sources import Sources
 from trainer.errors import some
@@ -45,8 +45,7 @@ def find(sources: Sources, settings, checks: Checks) -> Found | None:
             "unused_tables",
             f"No column of {some(unused)} has the ids of the nodes, so what is in {'it' if len(unused) == 1 else 'them'} is not used.",
         )
-    if sources.ignored:
-        checks.events.decision("ignored_files", sources.ignored.listed()[:1000], f"Not used: {sources.ignored}.")
+    checks.ignore(sources.ignored.items())
     return found
 
 
@@ -57,7 +56,9 @@ def load(found: Found, settings, checks: Checks, work: Path, spec: Spec) -> Grap
     else:
         raw = loading.raw(found.tables, found.words, settings, checks, work)
     encoder = encoded_texts.find(spec.models, settings.text_encoder) if settings.text_encoder else None
-    return whole.graph(raw, settings, checks, work, encoder, ReadingProgress(checks.events, spec.folder, work))
+    graph = whole.graph(raw, settings, checks, work, encoder, ReadingProgress(checks.events, spec.folder, work))
+    chosen.check(spec.inputs, {"train": range(graph.edges), **(graph.given or {})}, checks.not_read)
+    return graph
 
 
 def _check_pickles(sources: Sources, asked: bool) -> None:

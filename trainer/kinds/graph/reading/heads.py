@@ -8,7 +8,7 @@ from itertools import islice
 
 from trainer.core.input import Input
 from trainer.data import names
-from trainer.data.formats import dialect as dialects, tables
+from trainer.data.formats import delimited, dialect as dialects, tables
 from trainer.data.formats.decode import NotText, decode
 from trainer.data.formats.objects import cell
 from trainer.errors import UserError
@@ -20,6 +20,7 @@ MAX_FILES = 40  # of a dataset that are looked at: one of thousands of texts is 
 BLANKS = ""  # as the delimiter: any number of blanks or tabs
 _COMMENT = re.compile(r"[ \t]*([#%])")
 _BETWEEN = re.compile(r"[\s,\]]*")
+_NO_EDGES = (*names.WORKBOOKS, *names.ARRAYS, "dbf", "geojson")
 _JSON = ("json", "jsonl", "ndjson")
 _MAX_BLANK_COLUMNS = 6  # beyond, a text with blanks is prose
 
@@ -60,6 +61,8 @@ def look(source: Input, settings) -> Head | None:
         kind = names.extension(source.name)
         if kind == names.PARQUET:
             return _parquet(source)
+        if kind in _NO_EDGES:
+            return None
         with open(source.file, "rb") as f:
             data = f.read(HEAD_BYTES)
         cut = data.rfind(b"\n")
@@ -114,7 +117,7 @@ def _is_comment(lines: list[str], i: int) -> bool:
 def _dialect(body: str, extension: str, settings) -> tuple[str, bool, int] | None:
     """The delimiter, whether quotation marks quote, and the number of columns."""
     try:
-        wanted = tables.delimiter_of(settings.delimiter)
+        wanted = delimited.delimiter_of(settings.delimiter)
     except UserError:
         wanted = ""
     found = dialects.find(body, extension, wanted if wanted != " " else "")

@@ -81,6 +81,8 @@ def _given(tables: Tables, read: list[Columns]) -> numpy.ndarray | None:
     if roles.split:
         return split_codes(pyarrow.concat_arrays([r.cells[roles.split] for r in read]))
     of_files = [names.split_of(c.head.name) for c in tables.edges]
+    if any(names.chosen_split(c.head.name) for c in tables.edges):
+        of_files = [s or "train" for s in of_files]
     if len(of_files) < 2 or "train" not in of_files or len(set(of_files)) < 2:
         return None
     return numpy.concatenate([numpy.full(r.rows, -1 if s is None else SPLITS.index(s), numpy.int8) for s, r in zip(of_files, read)])

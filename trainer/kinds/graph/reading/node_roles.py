@@ -6,7 +6,7 @@ import pyarrow
 import pyarrow.compute
 
 from trainer.data import names
-from trainer.data.columns import choices, values
+from trainer.data.columns import choices, dates, values
 from trainer.errors import UserError, some
 from trainer.kinds.graph.graph import CLASSES, LINKS, NUMBERS
 from trainer.kinds.graph.reading import refusals
@@ -148,7 +148,7 @@ def _feature(roles: NodeRoles, key: tuple[int, str], cells: pyarrow.Array) -> No
     elif sum(c[0] + c[-1] == "[]" for c in seen) >= values.MOSTLY * len(seen):
         roles.types[key] = LISTS
         return
-    elif sum(map(values.is_date, seen)) >= values.MOSTLY * len(seen):
+    elif sum(map(dates.is_date, seen)) >= values.MOSTLY * len(seen):
         reason = "dates"
     elif len(different) == 1 and len(seen) == min(len(cells), _SAMPLE):
         reason = "the same for every node"

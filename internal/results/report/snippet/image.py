@@ -1,5 +1,0 @@
-from transformers import pipeline
-
-classify = pipeline("image-classification", model="model")
-for answer in classify("a picture of yours.png"):
-    print(f"{answer['label']}  {answer['score']:.3f}")

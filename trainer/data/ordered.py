@@ -1,0 +1,77 @@
+"""Which rows are held out where they lie in time: the latest, as in the use of a model, which never knows the future."""
+
+import collections
+from dataclasses import dataclass
+
+import numpy
+
+from trainer.core.example import SPLITS, Example
+from trainer.errors import UserError
+
+RANDOM, TIME, GROUP, PLACE = "random", "time", "group", "place"
+AGAIN = "time_neighbours"  # the code of the warning that a random split flatters
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How rows are split that the data do not split: ``by`` a content hash (RANDOM), or the latest are held out (TIME).
+
+    ``why`` is a sentence for the decision. ``neighbours`` says which rows are much more alike than others, as a sentence without its full stop,
+    and ``flatters`` is the warning where such rows are split at random; both are empty where none are. With ``asked`` the user wants this rule,
+    and nothing else is done instead. ``whole`` says what stays together besides groups, for the decision; empty for nothing.
+    """
+
+    by: str = RANDOM
+    why: str = ""
+    neighbours: str = ""
+    flatters: str = ""
+    asked: bool = False
+    whole: str = ""
+
+
+def latest(rows: list[Example], shares: dict[str, float]) -> tuple[dict[str, list[Example]], str]:
+    """Cut ``rows`` so that the latest go to test, those before them to validation, and rows of one time stay together.
+
+    Rows without a time train. The second value says why it cannot be done, as the end of a sentence that starts with "because"; then nothing
+    is cut.
+    """
+    times = numpy.array([numpy.nan if e.when is None else e.when for e in rows], float)
+    known = numpy.sort(times[~numpy.isnan(times)])
+    splits: dict[str, list[Example]] = {n: [] for n in SPLITS}
+    ends, before = {}, len(known)
+    for name in ("test", "validation"):
+        if shares.get(name, 0) > 0:
+            starts = numpy.searchsorted(known, numpy.unique(known[:before]))  # the first row of each time
+            wanted = before - shares[name] * len(known)
+            starts = starts[starts > 0]
+            if not len(starts):
+                return splits, "they have too few different times"
+            before = int(starts[numpy.abs(starts - wanted).argmin()])
+            ends[name] = known[before]
+    for e, time in zip(rows, times):
+        splits[next((n for n, start in ends.items() if time >= start), "train")].append(e)
+    return splits, ""
+
+
+def lacking(splits: dict[str, list[Example]], regression: bool) -> str:
+    """What is wrong with splits by time of rows with classes, as the end of a sentence that starts with "because"; empty if nothing is."""
+    if regression:
+        return ""
+    counts = {n: collections.Counter(e.target for e in rows) for n, rows in splits.items()}
+    held = [n for n in ("validation", "test") if splits[n]]
+    if strange := sorted({label for n in held for label in counts[n]} - counts["train"].keys()):
+        more = f" and {len(strange) - 3} more" if len(strange) > 3 else ""
+        return f"no earlier row has the label {', '.join(strange[:3])}{more}"
+    if len(counts["train"]) > 1 and any(len(counts[n]) < 2 for n in held):
+        return "the latest rows have one label alone"
+    return ""
+
+
+def check_random(split: str, things: str) -> None:
+    """Raise UserError where data.split asks for a split that ``things``, which are no rows of a table, do not have."""
+    if split in (TIME, GROUP, PLACE):
+        raise UserError(
+            "no_such_split",
+            f"data.split is {split}, but {things} have no columns that tell the {split}.",
+            "Set data.split to auto or random, or train on a table with such a column.",
+        )

@@ -1,0 +1,1 @@
+"""What kinds of pictures share: the scaling of bands, and thumbnails."""

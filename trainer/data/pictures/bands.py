@@ -1,0 +1,127 @@
+"""How pictures of instruments become numbers of 8 bits: each band between two percentiles of the training pictures, the same in predictions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy
+from PIL import Image
+
+from trainer.data import rasters
+from trainer.data.images import undecodable
+from trainer.errors import UserError
+
+PERCENTILES = (1, 99)
+PICTURES, VALUES = 200, 1_000_000  # of a sample: pictures, and values of each band
+MIDDLE = 127.5  # in place of what holds no data: it is 0 once the values are normalised
+
+
+@dataclass(frozen=True)
+class Bands:
+    """The bands of all pictures of a model, and the range of each that becomes 0 to 255."""
+
+    count: int
+    dtype: str
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+    def described(self) -> dict:
+        """As JSON, in the description of an encoder."""
+        return {"bands": self.count, "dtype": self.dtype, "low": list(self.low), "high": list(self.high)}
+
+    @property
+    def words(self) -> str:
+        return rasters.words(self.count, self.dtype)
+
+
+def restored(description: dict) -> Bands | None:
+    """The bands that ``described`` wrote; None for a model of plain pictures."""
+    if "bands" not in description:
+        return None
+    return Bands(description["bands"], description["dtype"], tuple(description["low"]), tuple(description["high"]))
+
+
+def learnt(pictures: Sequence[tuple[Path, str]], form: rasters.Form) -> tuple[Bands, float]:
+    """The ranges of the bands over a sample of ``pictures``, which are files with their names, and the share of their values that hold data.
+
+    Raises UserError."""
+    sample = pictures[:: max(1, len(pictures) // PICTURES)][:PICTURES]
+    each = max(1, VALUES // len(sample))
+    parts: list[list[numpy.ndarray]] = [[] for _ in range(form.bands)]
+    held = total = 0
+    for file, name in sample:
+        pixels, holds = values(file, name, form.bands, form.dtype)
+        flat = pixels.reshape(-1, form.bands)
+        step = max(1, len(flat) // each)
+        known = None if holds is None else holds.reshape(-1, form.bands)[::step]
+        for band, held_values in enumerate(flat[::step].T):
+            parts[band].append(held_values if known is None else held_values[known[:, band]])
+            held, total = held + len(parts[band][-1]), total + len(held_values)
+    ranges = [_range(numpy.concatenate(band)) for band in parts]
+    return Bands(form.bands, form.dtype, tuple(r[0] for r in ranges), tuple(r[1] for r in ranges)), held / max(1, total)
+
+
+def _range(values: numpy.ndarray) -> tuple[float, float]:
+    """Two different numbers between which most of ``values`` are."""
+    if not len(values):
+        return 0.0, 1.0
+    low, high = (float(p) for p in numpy.percentile(values.astype(numpy.float64), PERCENTILES))
+    if not low < high:
+        low, high = float(values.min()), float(values.max())
+    return (low, high) if low < high else (low, low + 1)
+
+
+def square(file: Path | BinaryIO, name: str, size: int, bands: Bands) -> numpy.ndarray:
+    """A picture as numbers of 8 bits (size x size x bands). Raises UserError where it cannot be read, or is stored in another way."""
+    pixels, holds = values(file, name, bands.count, bands.dtype)
+    scaled = numpy.empty((size, size, bands.count), numpy.uint8)
+    for band in range(bands.count):
+        resized = Image.fromarray(_stretched(pixels, holds, band, bands)).resize((size, size), Image.Resampling.BILINEAR)
+        scaled[..., band] = numpy.clip(numpy.rint(numpy.asarray(resized)), 0, 255)
+    return scaled
+
+
+def scaled(pixels: numpy.ndarray, holds: numpy.ndarray | None, bands: Bands) -> numpy.ndarray:
+    """``pixels`` (height x width x bands) as numbers of 8 bits, with ``MIDDLE`` where ``holds`` says that there is no data."""
+    found = numpy.empty(pixels.shape, numpy.uint8)
+    for band in range(bands.count):
+        found[..., band] = numpy.rint(_stretched(pixels, holds, band, bands))
+    return found
+
+
+def _stretched(pixels: numpy.ndarray, holds: numpy.ndarray | None, band: int, bands: Bands) -> numpy.ndarray:
+    """One band between its range, from 0 to 255 (float32)."""
+    low, high = bands.low[band], bands.high[band]
+    stretched = numpy.clip((pixels[..., band].astype(numpy.float64) - low) / (high - low), 0, 1) * 255
+    if holds is not None:
+        stretched[~holds[..., band]] = MIDDLE
+    return stretched.astype(numpy.float32)
+
+
+def values(file: Path | BinaryIO, name: str, bands: int, dtype: str) -> tuple[numpy.ndarray, Any]:
+    """The pixels of a picture of this form, and which of them hold data, as ``rasters.values`` gives them. Raises UserError."""
+    try:
+        pixels, holds = rasters.values(file, bands)
+    except (OSError, ValueError, SyntaxError) as e:
+        raise undecodable(name, e) from e
+    if pixels.shape[2] != bands or pixels.dtype.name != dtype:
+        raise UserError(
+            "image_form",
+            f"The image {name or 'that was sent'} has {rasters.words(pixels.shape[2], pixels.dtype.name)}, but the model reads "
+            f"{rasters.words(bands, dtype)}.",
+            "Use images as in the training, from the same instrument and saved in the same way.",
+        )
+    return pixels, holds
+
+
+def preview(file) -> Image.Image:
+    """A picture of any form as a person sees it: its first bands, each stretched over its own values. Raises OSError or ValueError."""
+    pixels, holds = rasters.values(file)
+    shown = []
+    for band in range(min(3, pixels.shape[2]) if pixels.shape[2] > 2 else 1):
+        values = pixels[..., band]
+        low, high = _range(values if holds is None else values[holds[..., band]])
+        stretched = numpy.clip((values.astype(numpy.float64) - low) / (high - low), 0, 1) * 255
+        shown.append(numpy.where(numpy.isfinite(stretched), stretched, MIDDLE).astype(numpy.uint8))
+    return Image.merge("RGB", [Image.fromarray(band) for band in (shown if len(shown) == 3 else shown * 3)])

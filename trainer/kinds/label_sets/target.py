@@ -1,0 +1,156 @@
+"""Several labels for each example."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy
+
+from trainer.kinds.rows import label_sets as forms
+from trainer.measure import label_sets as measure, label_thresholds
+from trainer.measure.histogram import histogram
+from trainer.measure.label_sets import LabelSets
+from trainer.measure.metric import Metrics
+from trainer.targets import target
+
+_ROWS = 128  # of an evaluation in memory at once
+_FAR = 80.0  # a logit beyond which a probability does not change
+
+
+@dataclass(frozen=True)
+class Labels:
+    """``separator`` stands between the labels in the data. A model's outputs are the probability of each label, and then of each whether it is
+    predicted. A network predicts a label from the probability on that ``thresholds`` has for it; without them from a half on."""
+
+    labels: tuple[str, ...]
+    separator: str = ";"
+    thresholds: tuple[float, ...] = ()
+
+    key: ClassVar[str] = "label_sets"
+    metrics: ClassVar[Metrics] = measure.DESCRIBED
+    exact: ClassVar[bool] = False
+    evaluation_rows: ClassVar[int] = _ROWS
+    weighs_classes: ClassVar[bool] = False
+    smooths: ClassVar[bool] = False
+    adds_pieces: ClassVar[bool] = False
+
+    @property
+    def outputs(self) -> int:
+        return 2 * len(self.labels)
+
+    width = outputs
+
+    @property
+    def head(self) -> int:
+        return len(self.labels)
+
+    def encode(self, targets: list[str]) -> numpy.ndarray:
+        """1 for each label that a row has, else 0 (rows x labels); -1 throughout where nobody knows."""
+        places = {label: i for i, label in enumerate(self.labels)}
+        encoded = numpy.zeros((len(targets), len(self.labels)), numpy.int64)
+        for row, text in zip(encoded, targets, strict=True):
+            row[:] = 0 if text.strip() else -1
+            row[[places[p] for p in forms.parts(text, self.separator) if p in places]] = 1
+        return encoded
+
+    def known(self, encoded: numpy.ndarray) -> numpy.ndarray:
+        return numpy.asarray((encoded >= 0).all(axis=1))
+
+    def text(self, value) -> str:
+        """The labels that are predicted: ``value`` has 1 for each."""
+        return forms.joined([self.labels[i] for i in numpy.flatnonzero(value)], self.separator)
+
+    def predicted(self, outputs: numpy.ndarray) -> numpy.ndarray:
+        return outputs[:, len(self.labels) :] > 0.5
+
+    def confidence(self, outputs: numpy.ndarray) -> None:
+        return None
+
+    def answers(self, outputs: numpy.ndarray, truth: numpy.ndarray) -> LabelSets:
+        return LabelSets(truth > 0, self.predicted(outputs), outputs[:, : len(self.labels)].astype(numpy.float64))
+
+    def overview(self, outputs: numpy.ndarray, settings) -> dict:
+        predicted = self.predicted(outputs)
+        counts = dict(zip(self.labels, predicted.sum(axis=0).tolist(), strict=True))
+        return {"counts": counts, "values": histogram(predicted.sum(axis=1), unit="labels of a row")}
+
+    def tensors(self, outputs: numpy.ndarray) -> list[dict]:
+        return target.labels_and_probabilities([self.text(row) for row in self.predicted(outputs)], outputs[:, : len(self.labels)])
+
+    def tensor_forms(self) -> list[target.Tensor]:
+        return [("label", "BYTES", [-1]), ("probability", "FP32", [-1, len(self.labels)])]
+
+    def described(self) -> dict:
+        thresholds = {"thresholds": list(self.thresholds)} if self.thresholds else {}
+        return {self.key: list(self.labels), "separator": self.separator, **thresholds}
+
+    @classmethod
+    def restored(cls, description: dict) -> Self:
+        labels, thresholds = tuple(description[cls.key]), tuple(float(t) for t in description.get("thresholds", ()))
+        if thresholds and len(thresholds) != len(labels):
+            raise ValueError(f"there are {len(labels)} labels and {len(thresholds)} thresholds")
+        return cls(labels, str(description["separator"]), thresholds)
+
+    def summary(self, answers: LabelSets) -> target.Scores:
+        return measure.summary(answers)
+
+    def report(self, answers: LabelSets, seed: int) -> target.Report:
+        return measure.report(answers, seed)
+
+    def choose_metric(self, asked: str, data) -> tuple[str, str]:
+        return measure.pick_metric(asked)
+
+    def losses(self, answers: LabelSets) -> numpy.ndarray:
+        return answers.losses()
+
+    def right(self, answers: LabelSets) -> None:
+        return None
+
+    def comparison_loss(self, answers: LabelSets, weights, correction) -> float:
+        return float(answers.losses().mean())
+
+    def constant(self, train: numpy.ndarray, test: numpy.ndarray) -> tuple[LabelSets, str]:
+        return measure.dummy(train, test), "most frequent label"
+
+    def decided(self, answers: dict[str, LabelSets]) -> tuple[Self, dict[str, LabelSets]]:
+        if not len(answers["validation"]):
+            return self, answers
+        thresholds = label_thresholds.best(answers["validation"].probabilities, answers["validation"].truth)
+        decided = replace(self, thresholds=tuple(thresholds.tolist()))
+        return decided, {name: replace(a, predicted=decided._likely(a.probabilities)) for name, a in answers.items()}
+
+    def weight(self, targets: numpy.ndarray, weights) -> float:
+        return float(len(targets))
+
+    def loss(self, logits, targets, weights, smoothing: float):
+        import torch
+        import torch.nn.functional as F
+
+        right = torch.from_numpy((targets > 0).astype(numpy.float32)).to(logits.device)
+        return F.binary_cross_entropy_with_logits(logits.float(), right, reduction="sum") / len(self.labels)
+
+    def read(self, logits, learnt, folded: bool) -> numpy.ndarray:
+        return self.of_logits(logits.float().cpu().numpy())
+
+    def places(self, targets: numpy.ndarray) -> None:
+        return None
+
+    def of_logits(self, logits: numpy.ndarray) -> numpy.ndarray:
+        found = self.comparable(logits)
+        return numpy.concatenate([found, self._likely(found)], axis=1).astype(numpy.float32)
+
+    def comparable(self, logits: numpy.ndarray) -> numpy.ndarray:
+        return 1 / (1 + numpy.exp(-numpy.clip(logits, -_FAR, _FAR)))
+
+    def configuration(self) -> dict:
+        return {
+            "id2label": dict(enumerate(self.labels)),
+            "label2id": {label: i for i, label in enumerate(self.labels)},
+            "problem_type": "multi_label_classification",
+        }
+
+    def rescaling(self) -> None:
+        return None
+
+    def _likely(self, probabilities: numpy.ndarray) -> numpy.ndarray:
+        """Which labels are predicted (bool)."""
+        return numpy.asarray(probabilities >= numpy.asarray(self.thresholds or label_thresholds.USUAL, numpy.float32))

@@ -1,0 +1,3 @@
+"""The names of the tasks."""
+
+BOXES, OUTLINES = "object-detection", "instance-segmentation"

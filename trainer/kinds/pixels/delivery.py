@@ -1,0 +1,62 @@
+"""The answers for pictures as files: a mask with a palette for each picture, or a raster of numbers. The service packs them."""
+
+import re
+from pathlib import Path
+
+import numpy
+from PIL import Image
+
+from trainer.kinds.pixels import codings
+from trainer.kinds.pixels.codings import EMPTY, MOST
+from trainer.kinds.pixels.shown import PALETTE
+
+_BELOW = "answers"  # the folder below out/ that the service packs
+_REFUSED = re.compile(r"[\x00-\x1f\x7f\\:]")  # in the names of files that the service takes
+_LIGHT = (245, 245, 245)  # of the first class, in programs that show the palette
+
+
+def write(folder: Path, number: int, answer: numpy.ndarray, coding: codings.Classes | codings.Numbers) -> None:
+    """Write the answer for the picture ``number`` (height x width). Classes have the values of the masks that the model learnt from."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if isinstance(coding, codings.Numbers):
+        Image.fromarray(answer.astype(numpy.float32)).save(folder / f"{number}.tif", compression="tiff_deflate")
+        return
+    values = written(coding)
+    nothing = without_data(values)
+    places = numpy.full(256, nothing, numpy.uint8)
+    places[: len(values)] = values
+    places[MOST:] = nothing
+    colours = numpy.zeros((256, 3), numpy.uint8)
+    for at, value in enumerate(values):
+        colours[value] = (
+            codings.unpacked(numpy.asarray(coding.values[at])) if coding.colours else _LIGHT if at == 0 else PALETTE[(at - 1) % len(PALETTE)]
+        )
+    image = Image.fromarray(places[answer])
+    image.putpalette(colours.tobytes())
+    image.save(folder / f"{number}.png", optimize=False)
+
+
+def written(coding: codings.Classes) -> tuple[int, ...]:
+    """The value of each class in the delivered masks: that of the masks to learn from where it is a number of 8 bits, else its place."""
+    fits = not coding.colours and all(0 <= v < EMPTY + 1 for v in coding.values)
+    return coding.values if fits else tuple(range(len(coding.values)))
+
+
+def without_data(values: tuple[int, ...]) -> int:
+    """The value of pixels without data: the largest that no class has."""
+    return next(v for v in range(EMPTY, -1, -1) if v not in values)
+
+
+def hand_over(folder: Path, names: list[str], out: Path) -> None:
+    """Move the files in ``folder`` to the files that are delivered, under the names of the pictures."""
+    files = {file.stem: file for file in folder.iterdir()}
+    taken: set[str] = set()
+    for number, name in enumerate(names):
+        file = files[str(number)]
+        plain = _REFUSED.sub("_", name)
+        options = (plain.rpartition(".")[0] or plain, plain, f"{plain} {number}")
+        inside = next(f"{option}{file.suffix}" for option in options if f"{option}{file.suffix}".lower() not in taken)
+        taken.add(inside.lower())
+        target = out / _BELOW / inside
+        target.parent.mkdir(parents=True, exist_ok=True)
+        file.rename(target)

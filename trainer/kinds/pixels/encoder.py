@@ -1,0 +1,158 @@
+"""Pictures of any size and depth as numbers of 8 bits, and their masks as classes or numbers, in files that workers map into memory."""
+
+import math
+from pathlib import Path
+
+import numpy
+
+from trainer.config.settings import Settings
+from trainer.config.spec import Spec
+from trainer.core.example import Dataset, Example
+from trainer.core.plan import Rows
+from trainer.data import rasters
+from trainer.data.images import opened, undecodable
+from trainer.data.pictures import bands
+from trainer.errors import count
+from trainer.kinds.pixels import codings
+from trainer.kinds.pixels.codings import EMPTY, UNLABELLED
+from trainer.kinds.pixels.windows import Windows
+from trainer.models.catalogue import Base
+from trainer.run_folder.events import Events
+
+SIDES = (64, 128, 256)  # of windows: the largest that is not larger than a typical picture
+STEPS = ((160, 1), (384, 2))  # typical sides up to which the network reads squares of so many pixels a side as one place
+COARSE = 4  # pixels a side of the squares of larger pictures: what they show is larger, and each step is faster by the square of it
+_COLOURS = 3
+_SAMPLE = 200
+
+
+class Encoder:
+    """How pictures and masks are read. ``folder`` is that of the files."""
+
+    def __init__(self, description: dict, folder: Path, augmentation: str = "none"):
+        self.description, self.folder, self.augmentation = description, folder, augmentation
+        self.bands = bands.restored(description)
+        self.coding = codings.restored(description["coding"])
+        count_of_bands = self.bands.count if self.bands else _COLOURS
+        self.shape = {"bands": count_of_bands, "step": description["step"], "side": description["side"]}
+
+    def encode(self, examples: list[Example], targets: numpy.ndarray, name: str, training: bool = False) -> Rows:
+        """Write all pictures and masks into two files. In training a picture has as many rows as windows cover it, else one. Raises UserError."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        files = self.folder / f"{name}-pixels.bin", self.folder / f"{name}-truth.bin"
+        classes = len(self.coding.values) if isinstance(self.coding, codings.Classes) else 0
+        sizes, bare = numpy.zeros((len(examples), 2), numpy.int64), numpy.zeros(len(examples), bool)
+        with open(files[0], "wb") as pixels_file, open(files[1], "wb") as truth_file:
+            for i, example in enumerate(examples):
+                pixels, truth = self.read(example)
+                sizes[i], bare[i] = pixels.shape[:2], bool(classes) and not numpy.any((truth > 0) & (truth < codings.MOST))
+                pixels_file.write(numpy.ascontiguousarray(pixels).data)
+                truth_file.write(numpy.ascontiguousarray(truth).data)
+        side = self.description["side"]
+        covering = numpy.ceil(sizes / side).prod(axis=1).astype(int) if training else numpy.ones(len(examples), int)
+        owner = numpy.repeat(numpy.arange(len(examples)), covering)
+        spread = (self.coding.mean, self.coding.std) if isinstance(self.coding, codings.Numbers) else (0.0, 1.0)
+        windows = Windows(
+            str(files[0]), str(files[1]), sizes, owner, side=side, classes=classes, spread=spread, bare=bare,
+            bands=self.shape["bands"], step=self.shape["step"], augmentation=self.augmentation if training else "none",
+        )  # fmt: skip
+        return Rows(windows, numpy.asarray(targets, numpy.float64)[owner], owner if training else None)
+
+    def read(self, example: Example) -> tuple[numpy.ndarray, numpy.ndarray]:
+        """The values of a picture (height x width x bands, uint8) and what is right for its pixels (see ``Windows``). Raises UserError."""
+        picture, mask = example.content.picture, example.content.mask
+        try:
+            if self.bands is None:
+                pixels, holds = _colours(picture)
+            else:
+                raw, held = bands.values(picture, example.file, self.bands.count, self.bands.dtype)
+                pixels, holds = bands.scaled(raw, held, self.bands), None if held is None else held.all(axis=2)
+        except (OSError, ValueError, SyntaxError) as e:
+            raise undecodable(example.file, e) from e
+        of_classes = isinstance(self.coding, codings.Classes)
+        try:
+            if mask is not None:
+                truth = self.coding.read(mask)
+            else:
+                truth = numpy.full(pixels.shape[:2], UNLABELLED if of_classes else numpy.nan, numpy.uint8 if of_classes else numpy.float32)
+        except (OSError, ValueError, SyntaxError) as e:
+            raise undecodable(example.target or example.file, e) from e
+        if holds is not None:
+            truth = numpy.where(holds, truth, EMPTY if of_classes else numpy.inf).astype(truth.dtype)
+        return pixels, truth
+
+    def forget(self) -> None:
+        """Nothing is counted."""
+
+    def described(self) -> dict:
+        words = self.bands.words if self.bands else "8 bits, as screens show them"
+        return {"model": {"image_form": words}, "data": {}, "encoder": self.description}
+
+    def save(self, folder: Path) -> None:
+        """Writes nothing: the description of the model says it all."""
+
+
+def encoder(spec: Spec, settings: Settings, data: Dataset, base: Base, events: Events) -> tuple[Encoder, Settings]:
+    """The encoder, whose ranges of bands are those of the training pictures."""
+    train = data.splits["train"]
+    form = rasters.form(train[0].content.picture)
+    description: dict = {}
+    if not form.plain:
+        learnt, held = bands.learnt([(e.content.picture, e.file) for e in train], form)
+        description = learnt.described()
+        empty = f" {1 - held:.1%} of the values hold no data; pixels without data are not learnt." if held < 1 else ""
+        events.decision(
+            "bands", description,
+            f"The pictures have {learnt.words}. Each band is scaled from its values between the {bands.PERCENTILES[0]}st and the "
+            f"{bands.PERCENTILES[1]}th percentile of the training pictures, in the same way in predictions.{empty}",
+        )  # fmt: skip
+    usual = _usual_side(train)
+    side = next((s for s in reversed(SIDES) if s <= usual), SIDES[0])
+    if settings.image_size:
+        side = max(SIDES[0], settings.image_size // SIDES[0] * SIDES[0])
+    step = next((step for most, step in STEPS if usual <= most), COARSE)
+    windows = sum(math.ceil(h / side) * math.ceil(w / side) for w, h in (rasters.size(e.content.picture) for e in train))
+    why = "as requested" if settings.image_size else f"a typical picture is {usual} pixels wide or high"
+    events.decision(
+        "window", side,
+        f"The model learns from windows of {side} x {side} pixels, {count(windows, 'window')} in each epoch: {why}. Half of them are drawn around "
+        "pixels of other classes than the first." if data.labels else f"The model learns from windows of {side} x {side} pixels: {why}.",
+    )  # fmt: skip
+    if settings.augmentation == "auto":
+        settings = settings.with_chosen(augmentation="strong")
+    settings = settings.with_chosen(image_size=side)
+    if settings.is_open("batch_size"):
+        settings = settings.with_chosen(batch_size=8)
+    description |= {"coding": train[0].content.coding.described(), "side": side, "step": step}
+    return Encoder(description, spec.work / "data", settings.augmentation), settings
+
+
+def load_encoder(spec: Spec | None, folder: Path, description: dict) -> Encoder:
+    if spec is None:
+        raise ValueError("pixels are answered for datasets only")
+    return Encoder(description, spec.work / "data")
+
+
+def _colours(file: Path) -> tuple[numpy.ndarray, numpy.ndarray | None]:
+    """Red, green and blue of a plain picture in the places of its own pixels, and which of them are there to be seen; None for all."""
+    clear = rasters.form(file).clear
+    with opened(file) as image:
+        if clear and image.format != "TIFF":
+            pixels = numpy.asarray(image.convert("RGBA"))
+            return _hidden(pixels[..., :_COLOURS].copy(), pixels[..., _COLOURS] > 0)
+        pixels = numpy.asarray(image.convert("RGB"))
+    holds = rasters.values(file)[1] if clear else None
+    return _hidden(pixels.copy(), ~numpy.all(~holds, axis=2)) if holds is not None else (pixels, None)
+
+
+def _hidden(pixels: numpy.ndarray, holds: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray | None]:
+    if holds.all():
+        return pixels, None
+    pixels[~holds] = rasters.GREY
+    return pixels, holds
+
+
+def _usual_side(examples: list[Example]) -> int:
+    """The median of the shorter sides, over a sample."""
+    sample = examples[:: max(1, len(examples) // _SAMPLE)]
+    return int(numpy.median([min(rasters.size(e.content.picture)) for e in sample]))

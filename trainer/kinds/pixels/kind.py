@@ -1,0 +1,173 @@
+"""Pictures with a class or a number for each pixel."""
+
+from typing import Any
+
+from trainer.kinds.examples import ExampleKind
+from trainer.kinds.pixels.target import ACCURACY, BORDERS, MIOU, PixelClasses, PixelNumbers
+
+CLASSES, NUMBERS = "image-segmentation", "pixel-regression"
+PLACES = 45_000_000  # that the network reads in all epochs together, where nobody chose the epochs: about 10 minutes of one core
+FEWEST, MOST = 12, 120  # epochs
+
+
+class Pixels(ExampleKind):
+    name = "pixels"
+    tasks = (CLASSES, NUMBERS)
+    tasks_of_numbers = (NUMBERS,)
+    targets = (PixelClasses, PixelNumbers)
+    things = "pictures"
+    choosing_metrics = (MIOU, ACCURACY, BORDERS)
+    options_place = 5
+    shape = "pixels-unet"
+    starts_from = "pixels"
+    library = "trainer.kinds.pixels.network"
+    uses_transformers = False
+    from_random_weights = "A U-Net ({model}) is trained from random weights, and compared with a random forest on the pixels of the test pictures."
+    gains_by_base = False
+    gains_by_installed_models = False
+    exports_onnx = True
+    spreads = True
+    files_are_examples = True
+    enough = 50
+    label_words = "masks"
+    why_no_single_answers = "Models of pixels answer for datasets, with a mask for each picture."
+
+    def claim(self, files, settings):
+        from trainer.kinds.pixels import reading
+
+        return reading.claim(self, files, settings)
+
+    def read(self, claim, settings, checks):
+        from trainer.kinds.pixels import reading
+
+        return reading.load(claim, settings, checks)
+
+    def target(self, data) -> PixelClasses | PixelNumbers:
+        coding = data.splits["train"][0].content.coding
+        return PixelClasses(data.labels) if data.labels else PixelNumbers(coding.mean, coding.std)
+
+    def labels_of(self, target: str, separator: str) -> list[str]:
+        return target.split(separator)
+
+    def key(self, example) -> str:
+        from trainer.data import keys
+        from trainer.run_folder import files
+
+        return keys.Sum(files.sha256(getattr(example.content, "picture", example.content)))
+
+    def encoder(self, spec, settings, data, base, events):
+        from trainer.kinds.pixels import encoder
+
+        return encoder.encoder(spec, settings, data, base, events)
+
+    def load_encoder(self, spec, folder, description):
+        from trainer.kinds.pixels import encoder
+
+        return encoder.load_encoder(spec, folder, description)
+
+    def choose_epochs(self, settings, base, rows, place, digest, events):
+        """So many that the network reads ``PLACES``: from random weights it needs many, and more cost time."""
+        if settings.is_open("epochs"):
+            places = len(rows) * (rows.features.side // rows.features.step) ** 2
+            epochs = int(min(MOST, max(FEWEST, PLACES // max(1, places))))
+            settings = settings.with_chosen(epochs=epochs)
+            why = f"The training goes through the pictures up to {epochs} times, and ends earlier where the model no longer improves."
+            events.decision("epochs", epochs, why)
+        if settings.is_open("early_stopping_patience"):
+            settings = settings.with_chosen(early_stopping_patience=max(10, settings.epochs // 3))
+        return settings
+
+    def build(self, plan) -> Any:
+        from trainer.kinds.pixels import network
+
+        return network.build(plan)
+
+    def load(self, folder, like=None, base=None) -> Any:
+        from trainer.kinds.pixels import network
+
+        return network.load(folder)
+
+    def save(self, model, plan, folder) -> None:
+        from trainer.kinds.pixels import network
+
+        network.save(model, plan, folder)
+
+    def bf16_on_cpus(self, base) -> bool:
+        """Convolutions take most of the time, and products of bf16 are faster where a CPU has them."""
+        return True
+
+    def measure(self, model, plan, device, folder):
+        from trainer.kinds.pixels import asking
+
+        return asking.measured(model, plan, device)
+
+    def question(self, spec, settings, model, encoder, target, examples, truth):
+        from dataclasses import replace
+
+        from trainer.kinds.pixels import asking
+
+        saved = super().question(spec, settings, model, encoder, target, examples, truth)
+        return replace(saved, details=asking.Question(spec.work / asking.FOLDER, encoder.coding))
+
+    def predict(self, model, saved, device, on_progress):
+        from trainer.kinds.pixels import asking
+
+        return asking.answered(model, saved, device, on_progress)
+
+    def read_rows(self, sources, columns, settings, events):
+        from trainer.kinds.pixels import reading
+
+        return reading.to_predict(sources, reading.is_measured(columns.types))
+
+    def content(self, example, columns) -> str:
+        return example.file
+
+    def shown_label(self, example) -> str:
+        from trainer.export import display
+
+        return display.short(example.target)
+
+    def picture(self, example) -> str | None:
+        from trainer.data.pictures import thumbnails
+
+        return thumbnails.of(example.content.picture)
+
+    def baselines(self, data, seed: int) -> list[dict]:
+        from trainer.kinds.pixels import forest
+
+        return forest.entries(data, self.target(data), seed)
+
+    def parts(self, finished) -> dict:
+        from trainer.core import blocks
+        from trainer.kinds.pixels import results
+
+        return {"sections": blocks.described(results.sections(finished))}
+
+    def predictions(self, finished) -> str:
+        from trainer.kinds.pixels import results
+
+        return results.predictions(finished)
+
+    def answers_table(self, answered, columns) -> str:
+        from trainer.kinds.pixels import results
+
+        return results.answers_table(answered)
+
+    def answers_samples(self, answered) -> list[dict]:
+        from trainer.kinds.pixels import results
+
+        return results.samples(answered)
+
+    def answer_files(self, answered, work, out) -> dict[str, dict]:
+        from trainer.kinds.pixels import asking, delivery
+
+        delivery.hand_over(work / asking.FOLDER, [e.file for e in answered.examples], out)
+        return {}
+
+    def reads(self, model: dict) -> str:
+        return f"pictures of any size; {model['image_form']}"
+
+    def answers_in_words(self, labels, data) -> str:
+        from trainer.errors import some
+
+        return f"for each pixel one of {len(labels)} classes: {some(labels, 20)}" if labels else "a number for each pixel"

@@ -1,0 +1,129 @@
+"""What the report says of answers for pixels: areas, what is confused, and windows with truth and answer."""
+
+import numpy
+
+from trainer.core import blocks
+from trainer.core.blocks import DATA, RESULT, Block, Cell, Column, Matrix, Picture, Section
+from trainer.core.example import Example
+from trainer.export import display
+from trainer.export.finished import Answered, Finished
+from trainer.kinds.pixels import shown
+from trainer.kinds.pixels.target import Counted, PixelClasses, ious
+from trainer.measure import intervals
+
+_SAMPLES = 20
+
+
+def sections(finished: Finished) -> list[Section]:
+    target, test = finished.prepared.plan.target, finished.outcome.answers["test"]
+    described = finished.prepared.encoder.described()
+    facts = {
+        "Stored": described["model"]["image_form"],
+        "Windows": f"{described['encoder']['side']} by {described['encoder']['side']} pixels",
+        "Pictures are answered": "in windows with a border, which is computed and not used, so that there are no seams",
+    }
+    found = [Section(DATA, "Pictures and masks", [blocks.facts(facts)])]
+    if not len(test):
+        return found
+    inside: list[Block] = []
+    if isinstance(target, PixelClasses):
+        inside += [_areas(target, test, finished.settings.seed), _confused(target, test)]
+    inside += _windows(finished, target, test)
+    return [*found, Section(RESULT, "Areas", inside)]
+
+
+def _areas(target: PixelClasses, test: Counted, seed: int) -> Block:
+    confusion = target.confusion(test.figures.sum(axis=0))
+    drawn = ious(target.confusion(intervals.resampled_means(test.figures, seed)))
+    total = max(1.0, confusion.sum())
+    rows = []
+    for number, (label, value) in enumerate(zip(target.labels, ious(confusion))):
+        known = drawn[:, number][numpy.isfinite(drawn[:, number])]
+        if numpy.isfinite(value):
+            low, high = intervals.percentiles(known, float(value))
+            overlap = Cell(value=float(value), low=low, high=high)
+        else:
+            overlap = Cell("not in the test pictures")
+        rows.append([Cell(label), overlap, Cell(value=confusion[number].sum() / total), Cell(value=confusion[:, number].sum() / total)])
+    columns = [Column("Class"), Column("IoU"), Column("True area"), Column("Predicted area")]
+    note = (
+        "IoU: the pixels that are rightly answered with a class, as a share of all that have it or are answered with it. Intervals are over pictures."
+    )
+    return blocks.table("Classes in the test pictures", columns, rows, note=note)
+
+
+def _confused(target: PixelClasses, test: Counted) -> Block:
+    counts = target.confusion(test.figures.sum(axis=0)).astype(numpy.int64).tolist()
+    return blocks.matrix("Pixels by class", Matrix("True", "Predicted", target.labels, target.labels, counts, same=True))
+
+
+def _windows(finished: Finished, target, test: Counted) -> list[Block]:
+    legend = _legend(target)
+    pictures = finished.data.splits["test"]
+    found = []
+    for sort, title in ((shown.WORST, "Windows with the most wrong answers"), (shown.TYPICAL, "Typical windows")):
+        some = [Picture(w.png, _caption(pictures[w.picture], w, bool(target.labels))) for w in test.shown or () if w.sort == sort]
+        if some:
+            found.append(blocks.pictures(title, some, text=[f"Each shows the picture, what is right, and what the model answers. {legend}"]))
+    return found
+
+
+def _legend(target) -> str:
+    if not target.labels:
+        return f"Black is {target.mean - 2 * target.std:.4g} or less, white is {target.mean + 2 * target.std:.4g} or more; blue is unknown."
+    colours = [f"{shown.NAMES[i % len(shown.NAMES)]} is {label}" for i, label in enumerate(target.labels[1:])]
+    return f"{', '.join(colours[:16])}; {target.labels[0]} has no colour, and unknown pixels are dark.".capitalize()
+
+
+def _caption(example: Example, window: shown.Shown, classes: bool) -> str:
+    score = f"{window.score:.0%} right" if classes else f"RMSE {window.score:.4g}"
+    return display.short(f"{example.file} at {window.left}, {window.top}: {score}")
+
+
+def predictions(finished: Finished) -> str:
+    """predictions.csv of a training: a line for each test picture and class, or one for each picture of numbers."""
+    test = finished.outcome.answers["test"]
+    return table(finished.data.splits["test"], finished.prepared.plan.target, test.figures, numpy.ones(len(test), bool))
+
+
+def answers_table(answered: Answered) -> str:
+    return table(answered.examples, answered.target, answered.outputs, answered.known)
+
+
+def table(examples, target, figures: numpy.ndarray, known: numpy.ndarray) -> str:
+    """The areas of the answers as CSV; with the true ones and how good the answers are where masks are known."""
+    if not isinstance(target, PixelClasses):
+        head = ["file", "pixels", "mean predicted", *["mean", "rmse"] * bool(known.any())]
+        return display.table(head, (_numbers(e, f, k, bool(known.any())) for e, f, k in zip(examples, figures, known)))
+    head = ["file", "class", "predicted pixels", "predicted share", *["pixels", "iou"] * bool(known.any())]
+    return display.table(head, (line for e, f, k in zip(examples, figures, known) for line in _classes(e, target, f, k, bool(known.any()))))
+
+
+def _numbers(example: Example, figures: numpy.ndarray, known: bool, any_known: bool) -> list:
+    number, squares, _, total, _, said, pixels = figures
+    line = [example.file, int(pixels), f"{said / max(1, pixels):.6g}"]
+    more = [f"{total / number:.6g}", f"{(squares / number) ** 0.5:.6g}"] if known and number else ["", ""]
+    return [*line, *more] if any_known else line
+
+
+def _classes(example: Example, target: PixelClasses, figures: numpy.ndarray, known: bool, any_known: bool):
+    areas, confusion = target.areas(figures), target.confusion(figures)
+    for number, (label, overlap) in enumerate(zip(target.labels, ious(confusion))):
+        line = [example.file, label, int(areas[number]), f"{areas[number] / max(1, areas.sum()):.4f}"]
+        more = [int(confusion[number].sum()), f"{overlap:.4f}" if numpy.isfinite(overlap) else ""] if known else ["", ""]
+        yield [*line, *more] if any_known else line
+
+
+def samples(answered: Answered) -> list[dict]:
+    """The first pictures of a prediction with what was found in them."""
+    target = answered.target
+    found = []
+    for example, figures in zip(answered.examples[:_SAMPLES], answered.outputs):
+        if isinstance(target, PixelClasses):
+            areas = target.areas(figures)
+            order = numpy.argsort(-areas, kind="stable")[:4]
+            said = ", ".join(f"{target.labels[i]} {areas[i] / max(1, areas.sum()):.1%}" for i in order if areas[i])
+        else:
+            said = f"mean {figures[5] / max(1, figures[6]):.6g}"
+        found.append(display.entry(example, answered.kind, (), predicted=display.short(said)))
+    return found

@@ -1,0 +1,225 @@
+"""One look at every mask before the training: which values it has, whether it fits its picture, and what of the masks cannot be used."""
+
+import concurrent.futures
+import math
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+
+from trainer.core.input import Input
+from trainer.data import rasters
+from trainer.data.checks import Checks
+from trainer.errors import UserError, count, left_out, some
+from trainer.kinds.pixels import codings
+
+_LOOKERS = 8  # at a time: each holds a mask
+_SAMPLE = 20  # masks that tell whether all are in colours
+MOST_ALONE = 0.1  # share of the masks without a picture, from which the names are wrong
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A picture with its mask; ``sums`` are the pixels by their value, or of numbers their count, sum and sum of squares."""
+
+    picture: Input
+    mask: Input
+    size: tuple[int, int]  # width and height
+    counts: Counter
+    sums: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Scanned:
+    """The pairs that can be used. ``jpegs`` says that most masks are JPEG files."""
+
+    pairs: list[Pair]
+    colours: bool
+    jpegs: bool
+
+
+def scan(pictures: Sequence[Input], masks: Sequence[Input], measured: bool, checks: Checks) -> Scanned:
+    """Look at all masks. ``measured`` masks hold numbers. Pairs of other sizes, and files that cannot be read, are left out.
+
+    Raises UserError where none is left, or where all masks differ from their pictures by one factor.
+    """
+    sample = masks[:: max(1, len(masks) // _SAMPLE)]
+    colours = not measured and any(_safely(codings.in_colours, m.file) for m in sample)
+    jpegs = 2 * sum(bool(_safely(codings.is_jpeg, m.file)) for m in sample) > len(sample)
+
+    def look(picture: Input, mask: Input) -> Pair | str:
+        return _pair(picture, mask, colours, measured)
+
+    with concurrent.futures.ThreadPoolExecutor(min(_LOOKERS, len(os.sched_getaffinity(0)))) as pool:
+        found = list(pool.map(look, pictures, masks))
+    pairs = [p for p in found if isinstance(p, Pair)]
+    fitting = [p for p in pairs if rasters.size(p.picture.file) == p.size]
+    _tell_of_unreadable([f for f in found if isinstance(f, str)], checks)
+    _tell_of_sizes([p for p in pairs if p not in fitting], len(fitting), checks)
+    if not fitting:
+        raise UserError("no_masks", "No mask of the dataset can be read.", "Save the masks as PNG or TIFF files that an ordinary viewer can show.")
+    return Scanned(fitting, colours, jpegs)
+
+
+def _safely(look: Callable[[Path], bool], file: Path) -> bool:
+    try:
+        return look(file)
+    except (OSError, ValueError, SyntaxError):
+        return False
+
+
+def _pair(picture: Input, mask: Input, colours: bool, measured: bool) -> Pair | str:
+    """The pair as far as it can be read; else the name of the file that cannot be."""
+    try:
+        rasters.form(picture.file)
+    except (OSError, ValueError, SyntaxError):
+        return picture.name
+    try:
+        size = rasters.size(mask.file)
+        if not measured:
+            return Pair(picture, mask, size, codings.counted(mask.file, colours))
+        values = codings.numbers(mask.file)
+        values = values[numpy.isfinite(values)].astype(numpy.float64)
+        return Pair(picture, mask, size, Counter(), (float(len(values)), float(values.sum()), float((values**2).sum())))
+    except (OSError, ValueError, SyntaxError):
+        return mask.name
+
+
+def _tell_of_unreadable(names: list[str], checks: Checks) -> None:
+    if names:
+        checks.warning("masks_unreadable", f"{left_out(len(names), 'picture')}, of which the picture or the mask cannot be read: {some(names, 5)}.")
+        checks.drop("the picture or its mask cannot be read", len(names))
+
+
+def _tell_of_sizes(unfit: list[Pair], fitting: int, checks: Checks) -> None:
+    """Leave out pictures whose masks are of another size. Raises UserError where that is so for all."""
+    if not unfit:
+        return
+    first = unfit[0]
+    width, height = rasters.size(first.picture.file)
+    example = f"{first.picture.name} is {width} x {height} and {first.mask.name} {first.size[0]} x {first.size[1]} pixels"
+    if not fitting:
+        raise UserError(
+            "mask_sizes", f"No mask has the size of its picture: {example}.",
+            "Save pictures and masks in one size. Enlarge or reduce masks by nearest neighbour, which keeps the values of classes.",
+        )  # fmt: skip
+    names = [p.picture.name for p in unfit]
+    checks.warning("mask_sizes", f"{left_out(len(unfit), 'picture')} whose mask has another size: {some(names, 5)}; {example}.")
+    checks.drop("the mask has another size than its picture", len(unfit))
+
+
+def tell_of_those_alone(pictures: Sequence[Input], masks: Sequence[Input], pairs: int, checks: Checks) -> None:
+    """Leave out what has no counterpart. Raises UserError where many masks have no picture."""
+    if masks and len(masks) > MOST_ALONE * (len(masks) + pairs):
+        raise UserError(
+            "masks_alone", f"{len(masks)} of {len(masks) + pairs} masks have no picture, for example {some([m.name for m in masks], 3)}.",
+            "Give each mask the name of its picture, or remove the masks without pictures.",
+            f"Pictures without a mask are {some([p.name for p in pictures], 3)}." if pictures else "",
+        )  # fmt: skip
+    for code, files, what, other in (("masks_alone", masks, "mask", "a picture"), ("pictures_alone", pictures, "picture", "a mask")):
+        if files:
+            checks.warning(code, f"{left_out(len(files), what)} without {other}: {some([f.name for f in files], 5)}.")
+            checks.drop(f"a {what} without {other}", len(files))
+
+
+def classes(scanned: Scanned, named: dict[int, str], where: str, checks: Checks) -> tuple[codings.Classes, tuple[str, ...]]:
+    """The coding of the masks and the names of its classes. ``named`` are names by value, from the file ``where``. Raises UserError."""
+    total: Counter = Counter()
+    for pair in scanned.pairs:
+        total.update(pair.counts)
+    coding = (_of_colours if scanned.colours else _of_values)(total, scanned, checks)
+    if named and not scanned.colours:
+        _check_names(coding, named, where, scanned)
+    labels = tuple(named.get(v) or codings.name(v, coding.values, coding.colours) for v in coding.values)
+    if len(labels) < 2:
+        raise UserError(
+            "one_class", f"All pixels of all {count(len(scanned.pairs), 'mask')} are of one class ({labels[0]}), so there is nothing to learn.",
+            "Add masks with at least two values, and submit again.",
+        )  # fmt: skip
+    form = "colours" if coding.colours else "values"
+    listed = some([f"{label} ({total[v] / total.total():.1%})" for label, v in zip(labels, coding.values)], 12)
+    unknown = f" Pixels of the value {coding.nodata} have no class and are not learnt." if coding.nodata is not None else ""
+    checks.events.decision("mask_classes", list(labels), f"The {form} of the masks are {len(labels)} classes: {listed}.{unknown}")
+    return coding, labels
+
+
+def _of_values(total: Counter, scanned: Scanned, checks: Checks) -> codings.Classes:
+    edge = codings.NEAR_EDGE
+    extreme = sum(n for v, n in total.items() if v <= edge or v >= 255 - edge) / total.total()
+    if scanned.jpegs:
+        if extreme < 0.99:
+            raise UserError(
+                "masks_jpeg", f"The masks are JPEG files, for example {scanned.pairs[0].mask.name}, and JPEG changes the values of classes.",
+                "Export the masks as PNG or TIFF.", f"They have {len(total)} different values.",
+            )  # fmt: skip
+        checks.warning("masks_jpeg", "The masks are JPEG files, which change values: pixels from 128 on count as 255, the others as 0.")
+        return codings.Classes((0, 255), halved=True)
+    if len(total) > codings.MOST:
+        if extreme >= 0.99:
+            checks.warning("masks_blended", "The masks have values between 0 and 255 at edges: pixels from 128 on count as 255, the others as 0.")
+            return codings.Classes((0, 255), halved=True)
+        raise UserError(
+            "mask_values", f"The masks have {len(total)} different values, which are too many for classes: at most {codings.MOST}.",
+            "Save one value for each class. For a number per pixel, such as a height, set task to pixel-regression.",
+        )  # fmt: skip
+    values = sorted(total)
+    others = [v for v in values if v != codings.NODATA]
+    if codings.NODATA in total and len(others) > 1 and max(others) < codings.MOST:
+        return codings.Classes(tuple(others), codings.NODATA)
+    return codings.Classes(tuple(values))
+
+
+def _of_colours(total: Counter, scanned: Scanned, checks: Checks) -> codings.Classes:
+    """The main colours: no two of them are near each other, and pixels of other colours are few."""
+    if scanned.jpegs:
+        raise UserError(
+            "masks_jpeg", f"The masks are JPEG files in colours, for example {scanned.pairs[0].mask.name}, and JPEG changes colours.",
+            "Export the masks as PNG or TIFF.",
+        )  # fmt: skip
+    main: list[int] = []
+    pixels = total.total()
+    for colour, number in total.most_common(4 * codings.MOST):
+        near = numpy.abs(codings.unpacked(numpy.asarray(main, numpy.int64)) - codings.unpacked(numpy.asarray(colour))).max(axis=-1) if main else None
+        if number >= 1e-4 * pixels and len(main) < codings.MOST and (near is None or near.min() > codings.NEAR_COLOUR):
+            main.append(colour)
+    coding = codings.Classes(tuple(sorted(main)), colours=True)
+    colours = numpy.asarray(list(total), numpy.int64)
+    apart = numpy.min([numpy.abs(codings.unpacked(colours) - codings.unpacked(numpy.asarray(m))).max(axis=1) for m in main], axis=0)
+    blended = sum(total[int(c)] for c in colours[apart > codings.NEAR_COLOUR]) / pixels
+    if blended > 0.05:
+        raise UserError(
+            "masks_blended", f"{blended:.0%} of the pixels of the masks have a colour between those of classes.",
+            "Export the masks without anti-aliasing, and with one colour for each class.", f"The main colours are {_hex(coding.values)}.",
+        )  # fmt: skip
+    if blended:
+        checks.warning("masks_blended", f"{blended:.2%} of the pixels of the masks have a colour between those of classes; they are not learnt.")
+    return coding
+
+
+def _hex(colours: Sequence[int]) -> str:
+    return some([f"#{c:06x}" for c in colours], 6)
+
+
+def _check_names(coding: codings.Classes, named: dict[int, str], where: str, scanned: Scanned) -> None:
+    for value in coding.values:
+        if value not in named:
+            file, pixels = next((p.mask.name, p.counts[value]) for p in scanned.pairs if p.counts[value])
+            raise UserError(
+                "unknown_class", f"The value {value} in the masks has no name in {where}: {count(pixels, 'pixel')} of {file} have it.",
+                "Add its name, or correct the masks.", f"{where} names {len(named)} classes.",
+            )  # fmt: skip
+
+
+def spread(pairs: Sequence[Pair]) -> tuple[float, float]:
+    """Mean and standard deviation of the numbers in the masks of ``pairs``. Raises UserError where they are all equal."""
+    number, total, squares = (sum(p.sums[i] for p in pairs) for i in range(3))
+    mean = total / number if number else 0.0
+    std = math.sqrt(max(0.0, squares / number - mean * mean)) if number else 0.0
+    if not std > 0:
+        raise UserError(
+            "one_value", "The masks of the training pictures have one value everywhere, so there is nothing to learn.", "Add other masks."
+        )
+    return mean, std

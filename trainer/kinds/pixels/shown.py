@@ -1,0 +1,125 @@
+"""Windows of the test pictures for the report: the worst and typical ones, as pictures with what is right and what the model answers on them."""
+
+import base64
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+from PIL import Image
+
+from trainer.kinds.pixels.codings import MOST
+from trainer.kinds.pixels.target import PixelClasses, PixelNumbers
+from trainer.kinds.pixels.windows import Windows
+
+EACH = 12  # windows of a sort
+SIDE = 256  # of a window
+_DRAWN = 128  # pixels of a side in the report
+_COLOURS = 64  # of a drawn picture, so that it is small
+_BYTES = 24_000
+_KNOWN = 0.25  # share of a window whose truth must be known
+_OPAQUE = 0.45
+_GAP = 4
+WORST, TYPICAL = "worst", "typical"
+# The colours of Okabe and Ito, which the colour-blind tell apart. The first class has none of them: the picture is seen.
+PALETTE = ((230, 159, 0), (0, 114, 178), (0, 158, 115), (204, 121, 167), (86, 180, 233), (213, 94, 0), (240, 228, 66), (0, 0, 0))
+NAMES = ("orange", "blue", "green", "pink", "light blue", "red", "yellow", "black")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A window: the number of its picture, where it begins, how good the answer is, and a PNG in base64 of picture, truth and answer."""
+
+    sort: str
+    picture: int
+    top: int
+    left: int
+    score: float
+    png: str
+
+
+class Chooser:
+    """Keeps the score of each window of the pictures that go by, and then draws the worst and the typical ones."""
+
+    def __init__(self, data: Windows, target: PixelClasses | PixelNumbers):
+        self.data, self.target = data, target
+        self.scores: list[tuple[float, int, int, int]] = []
+
+    def look(self, number: int, answer: numpy.ndarray) -> None:
+        truth = numpy.asarray(self.data.truth(number))
+        for top, left, part in _tiles(*truth.shape):
+            known = truth[part] < MOST if self.data.classes else numpy.isfinite(truth[part])
+            if known.mean() >= _KNOWN:
+                self.scores.append((self._score(truth[part][known], answer[part][known]), number, top, left))
+
+    def _score(self, truth: numpy.ndarray, answer: numpy.ndarray) -> float:
+        """The share of the pixels that are right, or the negative root of the mean squared error."""
+        return float((truth == answer).mean()) if self.data.classes else -float(numpy.sqrt(((truth - answer) ** 2).mean()))
+
+    def chosen(self, again: Any) -> list[Shown]:
+        """The windows to show; ``again`` gives the answer for a picture by its number."""
+        order = sorted(self.scores)
+        middle = max(0, len(order) // 2 - EACH // 2)
+        typical = [s for s in order[middle : middle + EACH] if s not in order[:EACH]]
+        found = []
+        answers: dict[int, numpy.ndarray] = {}
+        for sort, scores in ((WORST, order[:EACH]), (TYPICAL, typical)):
+            for score, number, top, left in scores:
+                if number not in answers:
+                    answers = {number: again(number)}
+                if png := self._drawn(number, top, left, answers[number]):
+                    found.append(Shown(sort, number, top, left, abs(score), png))
+        return found
+
+    def _drawn(self, number: int, top: int, left: int, answer: numpy.ndarray) -> str | None:
+        part = slice(top, top + SIDE), slice(left, left + SIDE)
+        pixels = numpy.asarray(self.data.picture(number)[part])
+        seen = pixels[..., :3] if pixels.shape[2] > 2 else numpy.repeat(pixels[..., :1], 3, axis=2)
+        truth = numpy.asarray(self.data.truth(number)[part])
+        if self.data.classes:
+            sides = [seen, _coloured(seen, truth), _coloured(seen, answer[part])]
+        else:
+            low, high = self.target.mean - 2 * self.target.std, self.target.mean + 2 * self.target.std  # type: ignore[union-attr]
+            sides = [seen, _shaded(truth, low, high), _shaded(answer[part], low, high)]
+        return _png([Image.fromarray(numpy.ascontiguousarray(s)) for s in sides])
+
+
+def _tiles(height: int, width: int) -> Iterator[tuple[int, int, tuple[slice, slice]]]:
+    """Windows that cover a picture; its ends are left out where they are less than half of one."""
+    for top in range(0, max(1, height - SIDE // 2), SIDE):
+        for left in range(0, max(1, width - SIDE // 2), SIDE):
+            yield top, left, (slice(top, top + SIDE), slice(left, left + SIDE))
+
+
+def _coloured(seen: numpy.ndarray, classes: numpy.ndarray) -> numpy.ndarray:
+    """A picture with its classes as colours on it; the first class is left as it is, unknown pixels are dark."""
+    found = seen.astype(numpy.float32)
+    for number in range(1, int(classes[classes < MOST].max(initial=0)) + 1):
+        here = classes == number
+        found[here] = (1 - _OPAQUE) * found[here] + _OPAQUE * numpy.asarray(PALETTE[(number - 1) % len(PALETTE)], numpy.float32)
+    found[classes >= MOST] /= 3
+    return found.astype(numpy.uint8)
+
+
+def _shaded(values: numpy.ndarray, low: float, high: float) -> numpy.ndarray:
+    """Numbers as shades of grey between two of them; unknown ones are blue."""
+    shades = numpy.clip((numpy.nan_to_num(values, nan=low, posinf=low) - low) / (high - low), 0, 1) * 255
+    found = numpy.repeat(shades[..., None], 3, axis=2).astype(numpy.uint8)
+    found[~numpy.isfinite(values)] = PALETTE[1]
+    return found
+
+
+def _png(sides: list[Image.Image]) -> str | None:
+    """The pictures beside each other; None where even that is large."""
+    scale = min(1.0, _DRAWN / max(sides[0].size))
+    width, height = (max(1, round(n * scale)) for n in sides[0].size)
+    whole = Image.new("RGB", (len(sides) * width + (len(sides) - 1) * _GAP, height), (255, 255, 255))
+    for place, side in enumerate(sides):
+        whole.paste(side.resize((width, height), Image.Resampling.BILINEAR if place == 0 else Image.Resampling.BOX), (place * (width + _GAP), 0))
+    for colours in (_COLOURS, _COLOURS // 4):
+        data = io.BytesIO()
+        whole.quantize(colours).save(data, "PNG", optimize=True)
+        if data.tell() <= _BYTES:
+            return base64.b64encode(data.getvalue()).decode()
+    return None

@@ -1,0 +1,278 @@
+"""A class or a number for each pixel. Answers are counts for each picture, from which the metrics follow."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy
+
+from trainer.core.example import Dataset
+from trainer.errors import UserError, some
+from trainer.kinds.pixels import measures
+from trainer.kinds.pixels.codings import MOST
+from trainer.measure import intervals
+from trainer.measure.metric import LOSS, TARGET_UNIT, Metric, Metrics, table
+from trainer.targets import target
+
+MIOU, ACCURACY, BORDERS = "mean_iou", "pixel_accuracy", "boundary_f1"
+
+
+@dataclass(frozen=True)
+class Counted:
+    """``figures`` are those of each picture (see ``measures``). ``shown`` are windows for the report; None where there are none."""
+
+    figures: numpy.ndarray
+    shown: Any = None
+
+    def __len__(self) -> int:
+        return len(self.figures)
+
+
+class _OfPixels(target.WithoutSingleAnswers):
+    """What classes and numbers of pixels have in common."""
+
+    metrics: ClassVar[Metrics]
+    exact: ClassVar[bool] = True
+    evaluation_rows: ClassVar[int] = 8
+    weighs_classes: ClassVar[bool] = False
+    smooths: ClassVar[bool] = False
+    adds_pieces: ClassVar[bool] = False
+    first: ClassVar[str]
+
+    def confidence(self, outputs: numpy.ndarray) -> None:
+        return None
+
+    def answers(self, outputs: numpy.ndarray, truth: numpy.ndarray) -> Counted:
+        if not numpy.isfinite(outputs).all():
+            raise UserError("diverged", "The answers of the model are not numbers.", "Set a smaller learning_rate.", "Its training diverged.")
+        return Counted(outputs)
+
+    def overview(self, outputs: numpy.ndarray, settings) -> dict:
+        return {}
+
+    def right(self, answers: Counted) -> None:
+        return None
+
+    def constant(self, train: numpy.ndarray, test: numpy.ndarray):
+        raise NotImplementedError("the kind has baselines of its own")
+
+    def choose_metric(self, asked: str, data: Dataset) -> tuple[str, str]:
+        if asked == "auto":
+            return self.first, f"The {self.metrics[self.first].title} of the validation pictures chooses the best model."
+        if asked not in self.metrics:
+            raise UserError(
+                "wrong_metric", f"The metric {asked} does not fit answers for pixels.", "Set metric to auto or to one that fits.",
+                f"The metrics for them are {some(self.metrics)}.",
+            )  # fmt: skip
+        return asked, f"{asked} chooses the best model, as requested."
+
+    def summary(self, answers: Counted) -> target.Scores:
+        if not len(answers):
+            return {}
+        found = self._scores(answers.figures.sum(axis=0)[None])
+        return {name: float(values[0]) for name, values in found.items() if numpy.isfinite(values[0])}
+
+    def report(self, answers: Counted, seed: int) -> target.Report:
+        """Intervals are over resampled pictures: pixels of one picture are alike."""
+        found = {}
+        drawn = self._scores(intervals.resampled_means(answers.figures, seed) * len(answers)) if len(answers) else {}
+        for name, value in self.summary(answers).items():
+            low, high = intervals.percentiles(drawn[name][numpy.isfinite(drawn[name])], value)
+            found[name] = {"value": value, "low": low, "high": high, "n": len(answers)}
+        return found
+
+    def places(self, targets: numpy.ndarray) -> None:
+        return None
+
+    def configuration(self) -> dict:
+        return {}
+
+    def weight(self, targets: numpy.ndarray, weights: numpy.ndarray | None) -> float:
+        return float(len(targets))
+
+    def _scores(self, sums: numpy.ndarray) -> dict[str, numpy.ndarray]:
+        """The metrics of each of several sums of figures (sums x figures)."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class PixelClasses(_OfPixels):
+    """The label map: the position of a label is the class of a pixel."""
+
+    labels: tuple[str, ...]
+
+    key: ClassVar[str] = "pixel_classes"
+    first: ClassVar[str] = MIOU
+    metrics: ClassVar[Metrics] = table(
+        Metric(MIOU, "mean IoU", judges=True), Metric(ACCURACY, "pixel accuracy"), Metric(BORDERS, "boundary F1"), LOSS
+    )
+
+    @property
+    def outputs(self) -> int:
+        return measures.width(len(self.labels))
+
+    width = outputs
+
+    @property
+    def head(self) -> int:
+        return len(self.labels)
+
+    def encode(self, targets: list[str]) -> numpy.ndarray:
+        """1 for a picture with a mask, else 0: the masks themselves are among the encoded rows."""
+        return numpy.asarray([bool(t) for t in targets], numpy.int64)
+
+    def known(self, encoded: numpy.ndarray) -> numpy.ndarray:
+        return encoded > 0
+
+    def text(self, value) -> str:
+        return self.labels[int(value)]
+
+    def predicted(self, outputs: numpy.ndarray) -> numpy.ndarray:
+        """The class that most pixels of a picture have."""
+        return outputs[:, -len(self.labels) :].argmax(axis=1)
+
+    def described(self) -> dict:
+        return {self.key: list(self.labels)}
+
+    @classmethod
+    def restored(cls, description: dict) -> Self:
+        return cls(tuple(description[cls.key]))
+
+    def confusion(self, figures: numpy.ndarray) -> numpy.ndarray:
+        """Pixels by their true and their predicted class, over all pictures or of each (… x classes x classes)."""
+        count = len(self.labels)
+        return figures[..., : count * count].reshape(*figures.shape[:-1], count, count)
+
+    def areas(self, figures: numpy.ndarray) -> numpy.ndarray:
+        """Pixels that were answered with each class, also where the truth is not known (… x classes)."""
+        return figures[..., -len(self.labels) :]
+
+    def losses(self, answers: Counted) -> numpy.ndarray:
+        pixels = numpy.maximum(1, self.confusion(answers.figures).sum(axis=(1, 2)))
+        return answers.figures[:, len(self.labels) ** 2] / pixels
+
+    def comparison_loss(self, answers: Counted, weights, correction) -> float:
+        return self.summary(answers)["loss"]
+
+    def _scores(self, sums: numpy.ndarray) -> dict[str, numpy.ndarray]:
+        confusion = self.confusion(sums)
+        pixels = confusion.sum(axis=(1, 2))
+        loss, said_hit, said, true_hit, true = sums[:, len(self.labels) ** 2 :][:, : measures.FIGURES].T
+        with numpy.errstate(invalid="ignore", divide="ignore"):
+            right = numpy.diagonal(confusion, axis1=1, axis2=2)
+            precision, recall = said_hit / said, true_hit / true
+            both = numpy.nan_to_num(2 * precision * recall / (precision + recall))
+            of_borders = numpy.where((said > 0) & (true > 0), both, numpy.where(said + true > 0, 0.0, numpy.nan))
+            mean = numpy.nanmean(ious(confusion), axis=1)
+            return {MIOU: mean, ACCURACY: right.sum(axis=1) / pixels, BORDERS: of_borders, LOSS.name: loss / pixels}
+
+    def loss(self, logits, targets, weights: numpy.ndarray | None, smoothing: float):
+        """torch: of each window, the mean loss of its known pixels and one minus the overlap (Dice) of the classes that are in the batch."""
+        import torch
+        import torch.nn.functional as F
+
+        known = targets < MOST
+        right = torch.where(known, targets, 0).long()
+        logits = logits.float()
+        of_classes = None if weights is None else torch.from_numpy(weights).to(logits.device)
+        flat = F.cross_entropy(logits.flatten(0, 2), right.flatten(), of_classes, reduction="none", label_smoothing=smoothing)
+        pixels = known.flatten().float()
+        entropy = (flat * pixels).sum() / pixels.sum().clamp_min(1)
+        odds = logits.softmax(-1) * known[..., None]
+        there = F.one_hot(right, len(self.labels)) * known[..., None]
+        shared, both = (odds * there).sum((0, 1, 2)), (odds + there).sum((0, 1, 2))
+        held = there.sum((0, 1, 2)) > 0
+        apart = (1 - 2 * shared / both.clamp_min(1))[held]
+        return len(targets) * (entropy + (apart.mean() if held.any() else 0.0))
+
+    def read(self, logits, learnt, folded: bool) -> numpy.ndarray:
+        return logits.float().argmax(-1).to("cpu").numpy().astype(numpy.uint8)
+
+    def comparable(self, logits: numpy.ndarray) -> numpy.ndarray:
+        return target.probabilities(logits)
+
+    def rescaling(self) -> None:
+        return None
+
+
+def ious(confusion: numpy.ndarray) -> numpy.ndarray:
+    """The overlap of true and predicted pixels by all that are either (… x classes); NaN for a class that is neither."""
+    right = numpy.diagonal(confusion, axis1=-2, axis2=-1)
+    either = confusion.sum(axis=-1) + confusion.sum(axis=-2) - right
+    with numpy.errstate(invalid="ignore", divide="ignore"):
+        return numpy.where(either > 0, right / either, numpy.nan)
+
+
+@dataclass(frozen=True)
+class PixelNumbers(_OfPixels):
+    """The model works in units of the standard deviation of the training pixels around their mean; saved models answer in the unit of the data."""
+
+    mean: float
+    std: float
+
+    key: ClassVar[str] = "pixel_mean"
+    first: ClassVar[str] = "rmse"
+    labels: ClassVar[tuple[str, ...]] = ()
+    metrics: ClassVar[Metrics] = table(
+        Metric("rmse", "RMSE", higher_is_better=False, unit=TARGET_UNIT),
+        Metric("mae", "MAE", higher_is_better=False, unit=TARGET_UNIT),
+        Metric("r2", "R²"),
+        LOSS,
+    )
+    outputs: ClassVar[int] = measures.NUMBERS
+    width: ClassVar[int] = measures.NUMBERS
+    head: ClassVar[int] = 1
+
+    def encode(self, targets: list[str]) -> numpy.ndarray:
+        """The mean number of each picture, NaN for one without a mask. A name of a mask, of a picture to be answered, stands for 0."""
+        return numpy.asarray([numpy.nan if not t else target.number(t) or 0.0 for t in targets], numpy.float64)
+
+    def known(self, encoded: numpy.ndarray) -> numpy.ndarray:
+        return ~numpy.isnan(encoded)
+
+    def text(self, value) -> str:
+        return f"{value:.6g}"
+
+    def predicted(self, outputs: numpy.ndarray) -> numpy.ndarray:
+        """The mean answer of each picture."""
+        return outputs[:, 5] / numpy.maximum(1, outputs[:, 6])
+
+    def described(self) -> dict:
+        return {self.key: self.mean, "pixel_std": self.std}
+
+    @classmethod
+    def restored(cls, description: dict) -> Self:
+        return cls(description[cls.key], description["pixel_std"])
+
+    def losses(self, answers: Counted) -> numpy.ndarray:
+        return answers.figures[:, 1] / numpy.maximum(1, answers.figures[:, 0]) / self.std**2
+
+    def comparison_loss(self, answers: Counted, weights, correction) -> float:
+        return self.summary(answers)["loss"]
+
+    def _scores(self, sums: numpy.ndarray) -> dict[str, numpy.ndarray]:
+        number, squares, apart, total, total_squares = sums.T[:5]
+        with numpy.errstate(invalid="ignore", divide="ignore"):
+            spread = total_squares - total**2 / number
+            return {
+                "rmse": numpy.sqrt(squares / number), "mae": apart / number, "r2": 1 - squares / numpy.where(spread > 0, spread, numpy.nan),
+                LOSS.name: squares / number / self.std**2,
+            }  # fmt: skip
+
+    def loss(self, logits, targets, weights, smoothing: float):
+        """torch: of each window, the mean squared error of its known pixels."""
+        import torch
+
+        known = torch.isfinite(targets)
+        right = (torch.where(known, targets, self.mean) - self.mean) / self.std
+        apart = (logits.float().squeeze(-1) - right) ** 2 * known
+        return len(targets) * apart.sum() / known.sum().clamp_min(1)
+
+    def read(self, logits, learnt, folded: bool) -> numpy.ndarray:
+        values = logits.float().squeeze(-1).cpu().numpy()
+        return values if folded else values * self.std + self.mean
+
+    def comparable(self, logits: numpy.ndarray) -> numpy.ndarray:
+        return logits / self.std
+
+    def rescaling(self) -> tuple[float, float]:
+        return self.std, self.mean

@@ -1,0 +1,133 @@
+"""From tables to a reading: which of them are used, what their columns are, and how their rows are split."""
+
+import collections
+
+from trainer.core.example import SPLITS, Example
+from trainer.core.input import Input
+from trainer.data import images, names
+from trainer.data.checks import Checks
+from trainer.data.columns import fills, profiles
+from trainer.data.columns.features import NUMBER
+from trainer.data.formats import tables
+from trainer.data.formats.table import NotATable, Table
+from trainer.data.sources import Ignored
+from trainer.errors import UserError, some
+from trainer.kinds.rows import column_checks, file_labels, gaps, roles as roles_of, split_rules, turned_tables
+from trainer.kinds.rows.examples import Rows
+from trainer.kinds.rows.labelled_files import Reading
+from trainer.kinds.rows.roles import Roles
+from trainer.run_folder.events import Events
+
+
+def read(candidates: list[Input], ignored: Ignored, settings, events: Events) -> list[Table]:
+    """The tables in these files. Raises UserError where there is none."""
+    return [table for table, _ in with_files(candidates, ignored, settings, events)]
+
+
+def with_files(candidates: list[Input], ignored: Ignored, settings, events: Events) -> list[tuple[Table, Input]]:
+    """The tables in these files, each with its file, which may have several. Raises UserError where there is none."""
+    asked = (settings.text_column, settings.label_column, settings.text_pair_column)
+    wanted = {w.strip().lower() for p in asked for w in (p, *p.split(",")) if w.strip()}
+    found = []
+    for source in candidates:
+        try:
+            found += [(table, source) for table in tables.read_all(source, wanted, settings, events)]
+        except NotATable as e:
+            ignored.add(source.name, e)
+    if not found:
+        raise UserError(
+            "no_table",
+            f"No file of the dataset is a readable table: {ignored}."
+            if ignored
+            else "The dataset has no table, and no folders of images or texts named after labels.",
+            "Add a CSV, TSV, JSON lines or Parquet file with a label column, or one folder of images or texts for each label.",
+        )
+    return found
+
+
+def choose(found: list[Table], settings, index: images.Index, ignored: Ignored):
+    """The tables to use, the roles of their columns and their profiles. Tables that lack one of the columns are ignored and named."""
+    fill_values = settings.fill_values if settings.repairs else fills.KEEP
+    groups = collections.defaultdict(list)
+    for table in found:
+        groups[tuple(sorted(c.lower() for c in table.columns))].append(table)
+    refused: UserError | None = None
+    for group in sorted(groups.values(), key=lambda g: -sum(len(t.rows) for t in g)):
+        where = some([t.name for t in group], 3)
+        seen = profiles.of(group, fill_values)
+        try:
+            named = file_labels.reason(group, seen, settings, where)
+            if not named and settings.task == "auto" and not settings.label_column.strip():
+                turned_tables.check(group, found, seen, where)
+        except UserError as e:
+            raise refused or e from e  # a question about all the tables, which no smaller one answers
+        if named:
+            seen = file_labels.add(group, seen)
+        chosen = settings.with_chosen(label_column=file_labels.COLUMN) if named else settings
+        try:
+            roles = roles_of.find(group, seen, chosen, index, where)
+            if named:
+                roles.decisions = [(what, choice, named if what == "label_column" else why) for what, choice, why in roles.decisions]
+        except UserError as e:
+            refused = refused or e  # the user most likely means the largest table, so its error is reported
+            continue
+        used = [t for t in found if not t.lacks(roles.needed)]
+        for table in found:
+            if lacking := table.lacks(roles.needed):
+                ignored.add(table.name, f"without the column {some(lacking)}")
+        return used, roles, seen
+    raise refused
+
+
+def reading(group: list[Table], roles: Roles, seen: dict, index: images.Index, settings, checks: Checks) -> Reading:
+    """The examples of the tables of ``group``, with an event for every decision."""
+    for decision in roles.decisions:
+        checks.events.decision(*decision)
+    styles = {n: p.style for n, p in seen.items() if p.numeric and (roles.types.get(n) == NUMBER or (roles.regression and n == roles.label))}
+    if (
+        roles.labelled
+        and roles.sets is None
+        and roles.label in seen
+        and (style := gaps.class_style(group, roles.label, seen[roles.label], settings, checks.events))
+    ):
+        styles[roles.label] = style
+    gaps.say(roles, seen, checks.events)
+    where = some(sorted(t.name for t in group), 3)
+    rule, marks = split_rules.choose(group, roles, seen, settings, where)
+    rows = Rows(roles, styles, index, marks=marks)
+    given: dict[str, list[Example]] = {name: [] for name in SPLITS}
+    if roles.split:
+        for table in group:
+            if split := names.chosen_split(table.name):
+                given[split] += rows.examples(table)
+                continue
+            for name, examples in rows.by_split(table).items():
+                given[name] += examples
+    else:
+        for name, part in _split_files(group, checks.events).items():
+            given[name] = [e for table in part for e in rows.examples(table)]
+    if roles.reads_images:
+        given = index.as_chosen(given)
+    for table in group:
+        for repair in (r for r in table.repairs if r.dropped):
+            checks.drop(repair.dropped, repair.count)
+    rows.report(where, settings.missing_labels, checks)
+    column_checks.check(roles, seen, where, checks)
+    return Reading(roles, given, sorted(t.name for t in group), styles, rule)
+
+
+def _split_files(group: list[Table], events: Events) -> dict[str, list[Table]]:
+    """The tables by the split that their names stand for. Where no file is left to train on, names count for nothing."""
+    given = collections.defaultdict(list)
+    for table in group:
+        given[names.split_of(table.name) or "train"].append(table)
+    if "train" not in given and not any(names.chosen_split(t.name) for t in group):
+        files = [t.name for t in group]
+        events.decision("training_files", files, f"No file would be left for training, so the names of {some(files, 3)} are ignored.")
+        return {"train": group}
+    for split in SPLITS:
+        if len(group) > 1 and given[split]:
+            files = [t.name for t in given[split]]
+            use = "training" if split == "train" else split
+            events.decision(f"{split}_files", files, f"{some(files, 6)} {'are' if len(files) > 1 else 'is'} used for {use}.")
+    return dict(given)

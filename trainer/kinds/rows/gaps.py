@@ -1,0 +1,35 @@
+"""Cells that stand for a gap, and classes in several spellings: how a label is read, and what is said of both."""
+
+import collections
+
+from trainer.data import names
+from trainer.data.columns import spellings
+from trainer.data.columns.profiles import Profile
+from trainer.data.columns.values import Style
+from trainer.data.formats.table import Table
+from trainer.errors import some
+from trainer.kinds.rows.roles import Roles
+from trainer.run_folder.events import Events
+
+
+def class_style(group: list[Table], label: str, profile: Profile, settings, events: Events) -> Style | None:
+    """How the classes of a label are written, where some cells are a gap, or one class in another spelling."""
+    pairs = spellings.of([c for t in group for c in t.cells(label)]) if settings.repairs else {}
+    if joined := {name: same for name, same in pairs.items() if same}:
+        what = some([f"{name} is read as {same}" for name, same in joined.items()], 4)
+        events.decision("label_spellings", joined, f"{names.column(label)} has one class in several spellings, which are joined: {what}.")
+    return Style(profile.comma, None, profile.fills, True, tuple(pairs.items())) if pairs or profile.fills else None
+
+
+def say(roles: Roles, seen: dict[str, Profile], events: Events) -> None:
+    """Say which numbers are read as empty cells."""
+    by_values = collections.defaultdict(list)
+    for name in (*roles.columns, roles.label):
+        if name in seen and seen[name].fills:
+            by_values[seen[name].fills].append(seen[name])
+    for numbers, columns in by_values.items():
+        cells = sum(p.filled for p in columns)
+        what = f"{cells} cells with {some([f'{n:g}' for n in numbers], 4)} in {some([p.name for p in columns], 6)} count as empty"
+        events.decision(
+            "fill_values", cells, f"{what}: the value is far outside of the others, as programs write gaps. To keep it, set fill_values to keep."
+        )

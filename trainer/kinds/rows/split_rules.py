@@ -1,0 +1,249 @@
+"""Decides how the rows of tables are split: at random, by time, or by place, with the reason."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy
+
+from trainer.data import names, ordered, places, series
+from trainer.data.columns import choices, clocks, joined_clocks, values
+from trainer.data.columns.clocks import Clock
+from trainer.data.columns.profiles import Profile
+from trainer.data.formats.table import Table
+from trainer.data.ordered import Rule
+from trainer.data.series import Series
+from trainer.errors import UserError, some
+from trainer.kinds.rows.roles import Roles
+
+NONE = "none"  # as time_column: there is no time
+_LATITUDES = ("latitude", "lat", "decimallatitude", "decimal_latitude", "gps_lat", "gps_latitude", "breitengrad")
+_LONGITUDES = ("longitude", "lon", "lng", "long", "decimallongitude", "decimal_longitude", "gps_lon", "gps_longitude", "längengrad")
+MIN_GROUPS = 10  # of rows that belong together
+_MAX_KEYS = 12  # columns that are tried as what tells series apart
+
+
+@dataclass
+class Marks:
+    """What a split goes by, for each row: its time, or the block of the map that it lies in. By the identity of the table; empty for nothing."""
+
+    times: dict[int, list[float]] = field(default_factory=dict)
+    blocks: dict[int, list[str]] = field(default_factory=dict)
+
+
+def choose(tables: list[Table], roles: Roles, seen: dict[str, Profile], settings, where: str) -> tuple[Rule, Marks]:
+    """The rule for ``tables``, and what it goes by. Raises UserError where the user asks for a split that the tables do not allow."""
+    seen = {n: p for n, p in seen.items() if not any(t.lacks([n]) for t in tables)}
+    if settings.split == ordered.GROUP and not roles.group and not settings.datasets.strip():
+        groups = [n for n, p in seen.items() if n != roles.label and 3 <= p.distinct <= p.cells // 2]
+        raise UserError(
+            "no_group",
+            f"data.split is group, but no column of {where} is named whose rows belong together.",
+            f"Set group_column{f', for example to {some(groups, 4)}' if groups else ' to the column with the group of each row'}.",
+        )
+    if settings.split == ordered.PLACE:
+        return _by_place(tables, roles, seen, where)
+    if not roles.label or roles.writes:
+        return _refuse_time(Rule(), settings, where), Marks()
+    found = _series(tables, roles, seen, settings, where)
+    if found is None:
+        rule = Rule(flatters=_alike_places(tables, roles, seen) or _alike_rows(tables, roles, seen))
+        return _refuse_time(rule, settings, where), Marks()
+    clock, how = found
+    rule = _of_series(clock, how, roles, settings)
+    if rule == Rule():
+        rule = Rule(flatters=_alike_places(tables, roles, seen) or _alike_rows(tables, roles, seen))
+    return rule, Marks(times=_by_table(tables, clock.times.tolist()))
+
+
+def _by_table(tables: list[Table], marks: list) -> dict[int, list]:
+    cut, at = {}, 0
+    for t in tables:
+        cut[id(t)] = marks[at : at + len(t.rows)]
+        at += len(t.rows)
+    return cut
+
+
+def _refuse_time(rule: Rule, settings, where: str) -> Rule:
+    """Raise UserError if the rows are to be split by time and have none."""
+    if settings.split == ordered.TIME:
+        raise no_times(where)
+    return rule
+
+
+def no_times(where: str) -> UserError:
+    return UserError(
+        "no_times",
+        f"data.split is time, but {where} has no column that tells when its rows were recorded.",
+        "Set time_column to a column with dates or with numbers that grow with time, or set data.split to random.",
+    )
+
+
+def _of_series(clock: Clock, how: Series | None, roles: Roles, settings) -> Rule:
+    alike = how is not None and how.alike
+    each = f" for each {how.key}" if how is not None and how.key else ""
+    neighbours = f"Rows that follow each other in {clock.column}{each} are much more alike in {roles.label} than others" if alike else ""
+    flatters = (
+        f"{neighbours}: in a random split each test row has neighbours in training, so the metrics are better than for later rows." if alike else ""
+    )
+    said = Rule(neighbours=neighbours, flatters=flatters)
+    if settings.split in (ordered.RANDOM, ordered.GROUP) or (roles.group and settings.split == "auto" and not settings.time_column.strip()):
+        return said
+    if settings.split == ordered.TIME or settings.time_column.strip():
+        return replace(said, by=ordered.TIME, why=f"The rows are split by {clock.column}, as requested.", asked=True)
+    if how is None or not alike:
+        return Rule()
+    if how.ordered:
+        return replace(said, by=ordered.TIME, why=f"{neighbours}, so the table is a series and is split by time.")
+    if how.once or clock.dates:  # numbers that repeat, such as years, may be a property of the rows
+        return replace(said, flatters=f"{flatters} If later rows are to be predicted, set data.split to time.")
+    return Rule()
+
+
+def _series(tables: list[Table], roles: Roles, seen: dict[str, Profile], settings, where: str) -> tuple[Clock, Series | None] | None:
+    """The clock of the rows and how they lie in time: the column that the user names, else the one in whose order neighbours are most alike."""
+    asked = settings.time_column.strip()
+    if asked.lower() == NONE:
+        return None
+    found = [_named(tables, seen, asked, where)] if asked else _clocks(tables, roles, seen)
+    if not found:
+        return None
+    target, known, classes = _target(tables, roles, seen)
+    keys = _keys(tables, roles, seen)
+    looked = []
+    for clock in found:
+        labelled = replace(clock, times=numpy.where(known, clock.times, numpy.nan))
+        how = series.look(labelled, target, classes, {n: k for n, k in keys.items() if n not in clock.parts})
+        if how is not None:
+            looked.append((clock, how))
+    if not looked:
+        return (found[0], None) if asked or settings.split == ordered.TIME else None
+    return min(looked, key=lambda pair: (not pair[1].ordered, pair[1].ratio))
+
+
+def _named(tables: list[Table], seen: dict[str, Profile], asked: str, where: str) -> Clock:
+    """The column that the user calls a clock. Raises UserError if it is none."""
+    name = choices.resolve(asked, seen, "time_column", where)
+    clock = clocks.asked(name, _cells(tables, name))
+    if clock is None:
+        raise UserError(
+            "no_times", f"The column {name} of {where} has neither dates nor numbers, so it tells no times.",
+            "Set time_column to a column with dates or with numbers that grow with time, or leave it empty.",
+        )  # fmt: skip
+    return clock
+
+
+def _clocks(tables: list[Table], roles: Roles, seen: dict[str, Profile]) -> list[Clock]:
+    """The columns that tell when a row was recorded, alone or several together."""
+    sides = (roles.label, roles.id, roles.split, roles.group)
+    joined = joined_clocks.of({n: p.dates for n, p in seen.items() if n not in sides}, lambda name: _cells(tables, name))
+    found = [joined] if joined is not None else []
+    for name, p in seen.items():
+        may_be = name not in (*sides, *(joined.parts if joined is not None else ())) and clocks.may_be(
+            name, p.dates, p.numeric, tables[0].cells(name)
+        )
+        if may_be and (clock := clocks.of(name, _cells(tables, name))) is not None:
+            found.append(clock)
+    return found
+
+
+def _cells(tables: list[Table], name: str) -> list[str]:
+    return [c for t in tables for c in t.cells(name)]
+
+
+def _target(tables: list[Table], roles: Roles, seen: dict[str, Profile]) -> tuple[numpy.ndarray, numpy.ndarray, bool]:
+    """The label of each row as a number, whether it is known, and whether the numbers are codes of classes."""
+    cells = _cells(tables, roles.label) if roles.sets is None else [c or "" for t in tables for c in roles.sets.targets(t)]
+    if not roles.regression:
+        read = {c: values.label(c) for c in set(cells)}
+        labels = [read[c] for c in cells]
+        return _codes(labels), numpy.array([bool(label) for label in labels], bool), True
+    numbers = numpy.array([float(c) if c else numpy.nan for c in values.as_numbers(cells, seen[roles.label].style)])
+    return numpy.nan_to_num(numbers), ~numpy.isnan(numbers), False
+
+
+def _codes(cells: list[str]) -> numpy.ndarray:
+    """A number for each cell, equal for equal cells."""
+    numbers: dict[str, int] = {}
+    return numpy.fromiter((numbers.setdefault(c, len(numbers)) for c in cells), int, len(cells))
+
+
+def _keys(tables: list[Table], roles: Roles, seen: dict[str, Profile]) -> dict[str, numpy.ndarray]:
+    """The columns of few values that repeat, and the files, as codes: one of them may tell series apart."""
+    rows = sum(len(t.rows) for t in tables)
+    fitting = [n for n, p in seen.items() if n != roles.label and 2 <= p.distinct <= rows // series.MIN_LENGTH and not p.is_free_text]
+    keys = {n: _codes(_cells(tables, n)) for n in fitting[:_MAX_KEYS]}
+    if 1 < len(tables) <= rows // series.MIN_LENGTH:
+        keys.setdefault("file", numpy.repeat(numpy.arange(len(tables)), [len(t.rows) for t in tables]))
+    return keys
+
+
+def _coordinates(seen: dict[str, Profile]) -> tuple[str, str] | None:
+    """The columns with latitude and longitude by their names, if they hold numbers."""
+    by_name = {names.nfc(n).strip().lower().replace(" ", "_"): n for n in reversed(list(seen)) if seen[n].numeric}
+    north = next((by_name[n] for n in _LATITUDES if n in by_name), "")
+    east = next((by_name[n] for n in _LONGITUDES if n in by_name), "")
+    return (north, east) if north and east else None
+
+
+def _blocks(tables: list[Table], seen: dict[str, Profile]) -> list[str] | None:
+    """The block of each row; None where the tables have no places, or all rows lie in one."""
+    if (found := _coordinates(seen)) is None:
+        return None
+    north, east = (numpy.array([float(c) if c else numpy.nan for c in values.as_numbers(_cells(tables, n), seen[n].style)]) for n in found)
+    known = ~(numpy.isnan(north) | numpy.isnan(east))
+    if not known.any() or numpy.abs(north[known]).max() > 90 or numpy.abs(east[known]).max() > 360:
+        return None
+    blocks = places.blocks(north, east)
+    return blocks if len(set(blocks) - {""}) > 1 else None
+
+
+def _by_place(tables: list[Table], roles: Roles, seen: dict[str, Profile], where: str) -> tuple[Rule, Marks]:
+    if roles.group:
+        raise UserError(
+            "two_splits", f"data.split is place, but group_column is set to {roles.group}, and rows cannot be kept together by both.",
+            "Leave group_column empty, or set data.split to group.",
+        )  # fmt: skip
+    blocks = _blocks(tables, seen)
+    if blocks is None:
+        raise UserError(
+            "no_places", f"data.split is place, but {where} has no two columns latitude and longitude with numbers in degrees and several places.",
+            "Name the columns latitude and longitude, or set data.split to random.",
+        )  # fmt: skip
+    count = len(set(blocks) - {""})
+    return Rule(whole=f"the rows of each of {count} blocks of the map"), Marks(blocks=_by_table(tables, blocks))
+
+
+def _alike_rows(tables: list[Table], roles: Roles, seen: dict[str, Profile]) -> str:
+    """The warning for rows of one patient, plot or the like, which are much more alike than others and which nobody keeps together; else empty.
+
+    A column with no more values than the label may be its code.
+    """
+    if roles.group:
+        return ""
+    target, known, classes = _target(tables, roles, seen)
+    rows, labels = int(known.sum()), len(set(target[known].tolist())) if classes else 0
+    for name, p in seen.items():
+        fits = names.is_identifier(name) and name != roles.label
+        if not fits or not max(MIN_GROUPS, labels + 1) <= p.distinct <= rows // 2:
+            continue
+        cells = numpy.array(_cells(tables, name))[known].tolist()
+        if places.alike_in(cells, target[known], classes) < series.ALIKE:
+            return (
+                f"Rows with the same {name} are much more alike in {roles.label} than others: in a random split each test row has such rows in "
+                f"training, so the metrics are better than for new ones. To keep them together, set group_column to {name}."
+            )
+    return ""
+
+
+def _alike_places(tables: list[Table], roles: Roles, seen: dict[str, Profile]) -> str:
+    """The warning for rows whose neighbours on the map are much more alike than others, which a random split puts into training; else empty."""
+    blocks = _blocks(tables, seen)
+    if blocks is None:
+        return ""
+    target, known, classes = _target(tables, roles, seen)
+    rows = known & numpy.array([bool(b) for b in blocks])
+    if places.alike_in([b for b, used in zip(blocks, rows) if used], target[rows], classes) >= series.ALIKE:
+        return ""
+    return (
+        f"Rows in the same part of the map are much more alike in {roles.label} than others: in a random split each test row has neighbours in "
+        "training, so the metrics are better than for new places. If these are to be predicted, set data.split to place."
+    )

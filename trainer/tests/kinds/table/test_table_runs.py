@@ -1,0 +1,133 @@
+"""Runs of tables with default settings: trees, a linear model and a perceptron in the driver, and what users do with them."""
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT, events_of
+from result_checks import check_success, predictions, result_of, setting
+from small_datasets import flowers, table, yields
+
+from trainer.run import run
+
+SNIPPETS = ROOT / "trainer" / "kinds" / "table" / "snippets"
+NAMES = ["linear", "trees", "perceptron"]
+
+
+def chosen(result: dict) -> dict:
+    return next(c for c in result["candidates"] if c["chosen"])
+
+
+def rows_of(spec) -> list[dict]:
+    """The test rows with their cells."""
+    found = predictions(spec.parent)
+    for row in found:
+        with open(spec.parent / "inputs" / row["file"], newline="") as f:
+            row["cells"] = list(csv.DictReader(f))[int(row["row"]) - 2]
+    return found
+
+
+def test_the_default_for_tables_is_the_best_of_three(make_run, schemas):
+    spec = make_run({"flowers.csv": flowers()})
+    assert run(str(spec), "ray") == 0  # no Ray is started
+    result = check_success(spec.parent, schemas)
+    assert {c["name"] for c in result["candidates"]} == {*NAMES, "mlp"}
+    best = chosen(result)
+    assert best["sort"] == "estimator"
+    assert result["model"]["base"] == best["name"]
+    assert setting(result, "model") == (best["name"], "chosen")
+    assert "held out in turn" in best["why"]
+    assert result["metrics"]["test"]["accuracy"]["value"] >= 0.9
+    assert result["model"]["columns"] == ["length", "width", "colour"]
+    assert any(e.get("what") == "candidates" for e in events_of(spec.parent))
+
+
+def test_a_run_of_tables_imports_neither_torch_nor_ray(make_run):
+    spec = make_run({"fields.csv": yields()})
+    program = (
+        "import sys; from trainer.run import run; code = run(sys.argv[1], 'ray'); "
+        "print('loaded:', sorted({'torch', 'transformers', 'ray'} & set(sys.modules))); sys.exit(code)"
+    )
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", program, str(spec)], env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "loaded: []" in done.stdout
+
+
+@pytest.mark.parametrize("regression", [False, True], ids=["classes", "numbers"])
+@pytest.mark.parametrize("name", NAMES)
+def test_each_is_used_by_its_lines_of_python_and_by_a_prediction(make_run, schemas, name, regression):
+    file = "fields.csv" if regression else "flowers.csv"
+    text = yields() if regression else flowers()
+    spec = make_run({file: text}, model=name)
+    assert run(str(spec), "local") == 0
+    result = check_success(spec.parent, schemas)
+    assert [c["name"] for c in result["candidates"]] == [name]
+    assert result["model"]["base"] == name
+    out = spec.parent / "out"
+    assert {f.suffix for f in (out / "model").iterdir()} == {".json", ".safetensors"}
+    (out / "a table of yours.csv").write_text(text)
+    # Without this project's code, and without torch and scikit-learn.
+    guard = "import sys; sys.modules.update(dict.fromkeys(('torch', 'sklearn', 'trainer', 'transformers'))); "
+    program = guard + f"exec(open({str(SNIPPETS / f'{name}.py')!r}).read())"
+    lines = subprocess.run([sys.executable, "-I", "-c", program], cwd=out, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert len(lines) == text.count("\n") - 1
+    said = [lines[int(r["row"]) - 2] for r in rows_of(spec)]
+    answers = [r["predicted"] for r in predictions(spec.parent)]
+    if regression:
+        assert [float(s) for s in said] == pytest.approx([float(a) for a in answers], rel=1e-4)
+    else:
+        assert said == answers
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_saved_model_predicts_a_table_and_is_a_champion(make_run, schemas, name):
+    spec = make_run({"flowers.csv": flowers()}, model=name)
+    assert run(str(spec), "local") == 0
+    version = {"path": f"../{spec.parent.name}/out/model", "run": "r1", "name": "flowers", "version": 1}
+    later = make_run({"flowers.csv": flowers(90)}, run="later", kind="predict", more={"model": version})
+    assert run(str(later), "ray") == 0
+    result = result_of(later.parent)
+    assert result["prediction"]["rows"] == 90
+    assert result["prediction"]["scores"]["accuracy"]["value"] > 0.9
+    third = make_run({"flowers.csv": flowers()}, run="third", model="linear", more={"champion": version})
+    assert run(str(third), "ray") == 0
+    assert check_success(third.parent, schemas)["champion"]["comparable"]
+
+
+def test_a_damaged_model_file_is_refused(make_run):
+    spec = make_run({"flowers.csv": flowers()}, model="linear")
+    assert run(str(spec), "local") == 0
+    model = spec.parent / "out" / "model"
+    config = json.loads((model / "config.json").read_text())
+    (model / "config.json").write_text(json.dumps({**config, "columns": config["columns"][:1]}))
+    later = make_run({"flowers.csv": flowers(90)}, run="later", kind="predict", more={"model": {"path": f"../{spec.parent.name}/out/model"}})
+    assert run(str(later), "ray") == 2
+    assert json.loads((later.parent / "error.json").read_text())["user"]
+
+
+def test_the_same_run_gives_the_same_bits(make_run):
+    found = []
+    for name in ("one", "two"):
+        spec = make_run({"flowers.csv": flowers()}, run=f"ft-{name}")
+        assert run(str(spec), "ray") == 0
+        found.append({f.name: f.read_bytes() for f in (spec.parent / "out" / "model").iterdir() if f.name != "trainer.json"})
+        shutil.rmtree(spec.parent / "out")
+    assert found[0] == found[1]
+
+
+def test_trees_win_where_columns_act_together(make_run):
+    import numpy
+
+    chance = numpy.random.default_rng(4)
+    cells = chance.uniform(-1, 1, (900, 6)).round(4)
+    lines = [[*row, "yes" if (row[0] > 0) != (row[1] > 0.2) else "no"] for row in cells.tolist()]
+    spec = make_run({"t.csv": table(["a", "b", "c", "d", "e", "f", "label"], lines)})
+    assert run(str(spec), "ray") == 0
+    result = result_of(spec.parent)
+    assert chosen(result)["name"] == "trees"
+    assert result["metrics"]["test"]["accuracy"]["value"] > 0.9

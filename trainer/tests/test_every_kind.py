@@ -1,0 +1,149 @@
+"""What a training of every kind of data promises: one suite over all kinds, and over one that lives with the tests."""
+
+import copy
+import shutil
+from pathlib import Path
+
+import pytest
+from conftest import resumed_at
+from process_faults import KILLED, run_apart, start_apart  # noqa: F401 - fixtures
+from result_checks import check_files, check_training, predictions, result_of, weights
+from samples import SAMPLES, Sample, toy  # noqa: F401 - a fixture
+from several_workers import together  # noqa: F401 - a fixture
+
+from trainer.answer.model import Model
+from trainer.answer.rows import Refused
+from trainer.core import registry
+from trainer.models import saved_model
+from trainer.run import run
+
+
+@pytest.fixture(scope="module", params=SAMPLES)
+def kind(request) -> str:
+    return request.param
+
+
+@pytest.fixture
+def sample(kind) -> Sample:
+    return copy.deepcopy(SAMPLES[kind])
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """The finished trainings, by their kinds."""
+    return {}, tmp_path_factory
+
+
+@pytest.fixture
+def finished(kind, sample, kept, make_run) -> Path:
+    """The folder of a training to which nothing happened."""
+    known, folders = kept
+    if kind not in known:
+        spec = make_run(sample.files, run="ft-finished", **sample.options)
+        assert run(str(spec), "local") == 0
+        known[kind] = folders.mktemp(kind) / "run"
+        shutil.copytree(spec.parent, known[kind])
+    return known[kind]
+
+
+@pytest.fixture
+def version(finished, tmp_path) -> dict:
+    """The model of that training as a registered version on this test's shared volume."""
+    folder = tmp_path / "shared" / "registry" / "model"
+    shutil.copytree(finished / "out" / "model", folder)
+    return {"path": "../../registry/model", "run": "ft-finished", "name": "model", "version": 1}
+
+
+def test_a_training_delivers_what_it_lists(finished, schemas, kind):
+    result = check_training(finished, schemas)
+    assert result["model"]["kind"] == kind
+    assert result["task"] in registry.of(kind).tasks
+    assert result["model"]["base"] == registry.of(kind).shape
+    assert predictions(finished)
+
+
+def test_a_dry_run_estimates_and_trains_nothing(make_run, schemas, sample):
+    spec = make_run(sample.files, dry_run=True, **sample.options)
+    assert run(str(spec), "local") == 0
+    result = result_of(spec.parent)
+    schemas["result"].validate(result)
+    assert result["kind"] == "check"
+    assert result["estimate_seconds"] >= 0
+    assert not (spec.parent / "checkpoints").exists()
+
+
+def test_a_killed_training_ends_with_the_same_bits(make_run, run_apart, finished, schemas, sample):  # noqa: F811
+    spec = make_run(sample.files, **sample.options)
+    assert run_apart(spec, "step", sample.killed_at) == KILLED
+    assert not (spec.parent / "result.json").exists()
+    assert run_apart(spec) == 0
+    check_training(spec.parent, schemas)
+    assert weights(spec.parent) == weights(finished)
+    assert resumed_at(spec.parent)
+
+
+def test_two_workers_train_as_many_steps_as_one(make_run, together, finished, schemas, sample):  # noqa: F811
+    spec = make_run(sample.files, **sample.options)
+    assert together(spec, 2) == 0
+    result = check_training(spec.parent, schemas)
+    assert [w["rank"] for w in result["training"]["per_worker"]] == [0, 1]
+    assert result["training"]["steps"] == result_of(finished)["training"]["steps"]
+
+
+def test_a_training_that_a_person_stops_keeps_its_best_model(make_run, told_at, schemas, sample):
+    spec = make_run(sample.files, **sample.options)
+    told_at(spec, 2, "keep")
+    assert run(str(spec), "local") == 0
+    result = check_training(spec.parent, schemas)
+    assert (result["training"]["stopped"], result["training"]["steps"]) == ("stopped by a person", 2)
+
+
+def test_a_model_is_its_own_equal_as_a_champion(make_run, schemas, sample, version):
+    spec = make_run(sample.files, **sample.options, more={"champion": version})
+    assert run(str(spec), "local") == 0
+    result = check_training(spec.parent, schemas)
+    assert (result["champion"]["comparable"], result["champion"]["name"], result["champion"]["version"]) == (True, "model", 1)
+    own = result["metrics"]["test"]
+    assert {n: s["value"] for n, s in result["champion"]["test"].items()} == pytest.approx({n: own[n]["value"] for n in result["champion"]["test"]})
+
+
+def test_a_saved_model_answers_a_dataset(make_run, schemas, sample, version):
+    spec = make_run(sample.asked, kind="predict", more={"model": version})
+    assert run(str(spec), "local") == 0
+    result = check_files(spec.parent, schemas)
+    assert result["kind"] == "prediction"
+    assert result["prediction"]["model"]["name"] == "model"
+    assert result["prediction"]["rows"] > 0
+    assert predictions(spec.parent)
+
+
+def test_a_saved_model_answers_the_rows_to_try_as_the_training_did(finished, sample):
+    pytest.importorskip("onnxruntime")
+    folder = finished / "out" / "model"
+    fields = saved_model.description(folder)["use"].get("fields")
+    if not sample.answers_rows:
+        assert fields is None
+        with pytest.raises(Refused):
+            Model(folder)
+        return
+    model = Model(folder)
+    assert [(f["name"], f["type"]) for f in fields] == [(c.name, c.type) for c in model.form.columns], "the form of the studio has these fields"
+    types = {i["name"]: i["datatype"] for i in model.described()["inputs"]}
+    for shown in result_of(finished).get("examples", []):
+        tensors = [{"name": n, "datatype": types[n], "shape": [1], "data": [cell]} for n, cell in shown["input"].items()]
+        answer = model.answer(tensors)[0]["data"][0]
+        assert (answer if isinstance(answer, str) else model.target.text(answer)) == shown["predicted"]
+
+
+def test_the_settings_of_a_training_are_searched_or_the_user_is_told_why_not(make_run, schemas, sample):
+    more = f"{sample.options['more_options']}\nsearch.trials: 2\nsearch.space: learning_rate: 1e-3..1e-2"
+    spec = make_run(sample.files, **{**sample.options, "more_options": more})
+    if not sample.searches:
+        assert run(str(spec), "local") == 2
+        return
+    assert run(str(spec), "local") == 0
+    result = check_training(spec.parent, schemas)
+    found = result["search"]
+    assert len(found["trials"]) == 2
+    assert found["comparison"]["rows"] > 1
+    assert result["metrics"]["test"] == found["best_test" if found["chosen"] else "default_test"]

@@ -1,0 +1,44 @@
+"""Rows about labels: where none is sure, the columns are offered; where one column is left, it is the label."""
+
+import random
+
+from trainer.tests.zoo.names import key, picture
+from trainer.tests.zoo.row import Reads, Refused, Row, write
+from trainer.tests.zoo.time import csv
+
+LEFT = "the only column besides pictures"
+
+
+def _table(header: str, row, rows: int = 129):
+    def make(folder):
+        chance = random.Random(3)
+        write(folder, "t.csv", csv(header, [row(i, chance) for i in range(rows)]))
+
+    return make
+
+
+def _pictures(row, header: str, count: int = 120):
+    def make(folder):
+        for i in range(count):
+            write(folder, f"{i:03}.png", picture(i))
+        write(folder, "t.csv", csv(header, [[f"{i:03}.png", *row(i)] for i in range(count)]))
+
+    return make
+
+
+ROWS = (
+    Row("heights-and-notes", "a number with 129 values, a date and a note", "field books", "issue 42", "each column is offered",
+        _table("height,day,note", lambda i, c: [f"{c.gauss(170, 9):.3f}", f"2020-{i % 12 + 1:02}-{i % 28 + 1:02}", f"it was seen near the gate {i}"]),
+        Refused("no_label", ("height has numbers with 129 values (a regression)", "day has dates", "note has free text"))),
+    Row("an-id-and-a-note", "an id and a free text", "notes", "made", "told that nothing can be predicted",
+        _table("id,note", lambda i, c: [i, f"it was seen near the gate {i} at noon"]), Refused("no_label", ("id has another value in each row",))),
+    Row("many-species", "pictures and one column of 55 species", "herbaria", "made", "the column is the label",
+        _pictures(lambda i: [f"species {i % 55}"], "file,taxon"), Reads("image-classification", rows=120, label="taxon"), rule=LEFT),
+    Row("a-picture-and-its-number", "pictures and a column of other values in each row", "inventories", "made", "not a label",
+        _pictures(lambda i: [f"inventory number {i}"], "file,number"), Refused("no_label", ("number",)), spares=LEFT),
+    Row("two-columns-besides-pictures", "pictures and two columns of 55 values", "herbaria", "made", "asked which one",
+        _pictures(lambda i: [f"species {i % 55}", f"place {i * 9 % 56}"], "file,taxon,site"), Refused("no_label", ("taxon", "site")), spares=LEFT),
+    Row("few-classes-besides-pictures", "pictures and a column of two classes", "herbaria", "made", "the column is the label",
+        lambda folder: [write(folder, n, c) for n, c in {**{f"{i}.png": picture(i) for i in range(24)}, "t.csv": key(
+            [f"{i}.png" for i in range(24)], "file,taxon")}.items()] and None, Reads("image-classification", rows=24, label="taxon")),
+)  # fmt: skip
