@@ -55,5 +55,6 @@ if ! has_image "$image"; then
 	# the one of earlier requirements goes: it takes 5 GB
 	"$here/ctr.sh" images ls -q | { grep /clowder-ray/ray-environment: || true; } | xargs -r "$here/ctr.sh" images rm >/dev/null
 	TMPDIR=$work "$here/image.py" root "$image" "$work/root" "$config"
+	sync -f "$node" # gigabytes that are still to be written hold up the first pods for minutes
 fi
 echo "$image"
