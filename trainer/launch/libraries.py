@@ -7,6 +7,7 @@ environment that an administrator made, has no such list, and is left alone.
 
 import fcntl
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -37,31 +38,33 @@ def add(folder: Path, events: Events, environment: Path = Path(sys.prefix)) -> N
         return
     events.phase("start", f"Networks need PyTorch and Transformers, which are installed once on this machine: {_SIZE}.")
     began = time.monotonic()
-    with (environment / _LOCK).open("w") as lock:
-        _wait(lambda: _is_locked(lock), folder, events, "Another run is installing what networks need")
-        if not lacking(environment):
-            return
-        uv, python = str(environment / "bin" / "uv"), str(environment / "bin" / "python")
-        command = [uv, "pip", "install", "--quiet", "--compile-bytecode", "--require-hashes", "--no-deps", "--python", python]
-        with (environment / "networks.log").open("w+") as said:
-            cache = {"UV_CACHE_DIR": str(environment / _CACHE)}  # beside it, so that files are linked instead of copied
-            try:
-                installing = subprocess.Popen(
-                    [*command, "-r", str(environment / LIST)], env=os.environ | cache, stdin=subprocess.DEVNULL, stdout=said, stderr=said
-                )
-            except OSError as e:
-                raise _failed(str(e)) from e
-            try:
-                _wait(lambda: installing.poll() is not None, folder, events, "Installing what networks need")
-            finally:
-                installing.kill()
-                installing.wait()
-            said.seek(0)
-            if installing.returncode:
-                raise _failed(said.read()[-2000:])
-        subprocess.run([uv, "cache", "clean", "--quiet"], env=os.environ | cache, check=False, stdin=subprocess.DEVNULL)
-        (environment / ADDED).touch()
+    try:
+        with (environment / _LOCK).open("w") as lock:
+            _wait(lambda: _is_locked(lock), folder, events, "Another run is installing what networks need")
+            if not lacking(environment):
+                return
+            _install(folder, events, environment)
+            (environment / ADDED).touch()
+    except OSError as e:
+        raise _failed(str(e)) from e
     events.phase("start", f"What networks need is installed, in {time.monotonic() - began:.0f} s.")
+
+
+def _install(folder: Path, events: Events, environment: Path) -> None:
+    uv, python = str(environment / "bin" / "uv"), str(environment / "bin" / "python")
+    command = [uv, "pip", "install", "--quiet", "--compile-bytecode", "--require-hashes", "--no-deps", "--python", python]
+    variables = os.environ | {"UV_CACHE_DIR": str(environment / _CACHE)}  # beside it, so that files are linked instead of copied
+    with (environment / "networks.log").open("w+") as said:
+        installing = subprocess.Popen([*command, "-r", str(environment / LIST)], env=variables, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+        try:
+            _wait(lambda: installing.poll() is not None, folder, events, "Installing what networks need")
+        finally:
+            installing.kill()
+            installing.wait()
+        said.seek(0)
+        if installing.returncode:
+            raise _failed(said.read()[-2000:])
+    shutil.rmtree(environment / _CACHE, ignore_errors=True)
 
 
 def _is_locked(lock) -> bool:
@@ -86,11 +89,15 @@ def _wait(done, folder: Path, events: Events, what: str) -> None:
 
 def _failed(said: str) -> UserError:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    full = any("os error 28" in line or "No space left" in line for line in lines)
+    if "os error 28" in said or "No space left" in said:
+        reason = "the disk of the Python environment is full."
+    elif "Permission denied" in said or "Read-only" in said:
+        reason = "this user cannot write into the Python environment."
+    else:
+        reason = "the package index could not be used, or a file of it is damaged."
     return UserError(
         "no_libraries",
-        "This run needs PyTorch, which could not be installed: "
-        + ("the disk of the Python environment is full." if full else "the package index could not be used, or a file of it is damaged."),
+        f"This run needs PyTorch, which could not be installed: {reason}",
         f"Make sure that there is space ({_SIZE}) and a connection to a package index, then submit again. make setup installs it, too.",
         one_line(" ".join(lines[-3:]), 600),
     )

@@ -12,11 +12,11 @@ from trainer.errors import UserError
 from trainer.launch import libraries
 from trainer.run_folder.events import Events
 
-# Stands in for uv: it notes its arguments and the folder of its cache, and does what the test wants.
+# Stands in for uv: it notes its arguments, downloads a file into its cache, and does what the test wants.
 _UV = """#!/bin/sh
-echo "$UV_CACHE_DIR" >>"{folder}/caches"
 echo "$*" >>"{folder}/calls"
-[ "$1" = cache ] || {{ {does}; }}
+mkdir -p "$UV_CACHE_DIR" && echo wheel >"$UV_CACHE_DIR/wheel"
+{does}
 """
 
 
@@ -36,10 +36,6 @@ def _uv(environment: Path, does: str) -> None:
     uv.chmod(0o755)
 
 
-def _calls(environment: Path) -> list[str]:
-    return (environment / "calls").read_text(encoding="utf-8").splitlines()
-
-
 def _add(environment: Path, folder: Path) -> list[str]:
     """Add the libraries in a run in ``folder``, and return what it told."""
     folder.mkdir(exist_ok=True)
@@ -56,10 +52,9 @@ def test_what_is_missing_is_installed_once_and_the_size_is_said_before(environme
     assert told[-1].startswith("What networks need is installed")
     assert not libraries.lacking(environment)
     assert _add(environment, tmp_path / "second") == []
-    install, clean = _calls(environment)
+    (install,) = (environment / "calls").read_text(encoding="utf-8").splitlines()
     assert "--require-hashes" in install and str(environment / libraries.LIST) in install
-    assert clean.startswith("cache clean")
-    assert set((environment / "caches").read_text(encoding="utf-8").split()) == {str(environment / "networks-cache")}
+    assert not (environment / "networks-cache").exists()
 
 
 def test_an_environment_without_a_list_is_left_alone(environment, tmp_path):
@@ -72,12 +67,14 @@ def test_an_environment_without_a_list_is_left_alone(environment, tmp_path):
     [
         ("error: Failed to fetch: connection refused", "the package index could not be used"),
         ("error: No space left on device (os error 28)", "the disk of the Python environment is full"),
+        ("error: failed to create file: Permission denied (os error 13)", "this user cannot write into the Python environment"),
     ],
 )
 def test_a_failure_is_told_and_the_next_run_goes_on(environment, tmp_path, said, expected):
     _uv(environment, f'echo "{said}" >&2; exit 1')
     with pytest.raises(UserError, match=expected) as e:
         _add(environment, tmp_path / "run")
+    assert (environment / "networks-cache" / "wheel").exists(), "what was downloaded serves the next run"
     assert e.value.code == "no_libraries" and said in e.value.why
     _uv(environment, "true")
     _add(environment, tmp_path / "run")
