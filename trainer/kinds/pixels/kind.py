@@ -117,7 +117,7 @@ class Pixels(ExampleKind):
     def read_rows(self, sources, columns, settings, events):
         from trainer.kinds.pixels import reading
 
-        return reading.to_predict(sources, reading.is_measured(columns.types))
+        return reading.to_predict(sources, reading.is_measured(columns.types), events)
 
     def content(self, example, columns) -> str:
         return example.file

@@ -21,10 +21,10 @@ from trainer.data.checks import Checks
 from trainer.data.keys import Keys
 from trainer.data.sources import Sources
 from trainer.errors import UserError
-from trainer.kinds.pixels import asking, codings, delivery, inference, measures, reading, results, shown
+from trainer.kinds.pixels import asking, codings, delivery, inference, measures, reading, results, shown, splitting
+from trainer.kinds.pixels.content import Pixels
 from trainer.kinds.pixels.encoder import Encoder
 from trainer.kinds.pixels.network import UNet
-from trainer.kinds.pixels.reading import Pixels
 from trainer.kinds.pixels.target import Counted, PixelClasses, PixelNumbers, ious
 from trainer.kinds.pixels.windows import Windows
 from trainer.run import run
@@ -87,13 +87,13 @@ def test_deep_masks_are_read_whole(tmp_path):
     ],
 )
 def test_the_scene_of_a_tile_is_what_is_before_its_number(name, scene):
-    assert reading.scene(name) == scene
+    assert splitting.scene(name) == scene
 
 
 def test_tiles_of_one_scene_stay_in_one_split(tmp_path):
     events = Events(tmp_path / "events.jsonl", 1)
     examples = [Example(f"scene{s}_{i}.png", 0, f"{s} {i}", "filled", group=f"scene{s}") for s in range(20) for i in range(4)]
-    found = reading._split(examples, Keys(lambda e: e.content), settings_of("train", {}), Checks(events))
+    found = splitting.split(splitting.by_names(examples), [], Keys(lambda e: e.content), settings_of("train", {}), Checks(events))
     assert all(found.values())
     scenes = [{e.group for e in rows} for rows in found.values()]
     assert sum(map(len, scenes)) == len(set().union(*scenes)) == 20
