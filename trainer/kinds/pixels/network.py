@@ -14,9 +14,11 @@ from safetensors.torch import load_model, save_model
 from torch import nn
 
 from trainer.core.plan import Plan
+from trainer.kinds.pixels.windows import HALVINGS, multiple
 from trainer.run_folder import files
 
-WIDTHS = (32, 48, 64, 96, 128)  # channels at each depth; each halves width and height
+WIDTHS = (32, 48, 64, 96, 128)  # channels at each depth; each but the first halves width and height
+assert len(WIDTHS) == HALVINGS + 1
 
 
 class Block(nn.Module):
@@ -59,11 +61,6 @@ class UNet(nn.Module):
         for block, beside in zip(self.up, kept[-2::-1]):
             values = block(torch.cat([F.interpolate(values, scale_factor=2.0, mode="nearest"), beside], dim=1))
         return SimpleNamespace(logits=F.pixel_shuffle(self.head(values), self.step).permute(0, 2, 3, 1))
-
-
-def multiple(step: int) -> int:
-    """The sides of windows are multiples of this many pixels."""
-    return step << (len(WIDTHS) - 1)
 
 
 def _convolution(channels: int, out: int) -> nn.Conv2d:
