@@ -22,7 +22,6 @@ SIDES = (64, 128, 256)  # of windows: the largest that is not larger than a typi
 STEPS = ((160, 1), (384, 2))  # typical sides up to which the network reads squares of so many pixels a side as one place
 WHOLE = 768  # pixels of the longest side, up to which windows are whole pictures: a network that sees where a picture ends learns what is there
 WINDOW_PIXELS = 8 * 256 * 256  # of a batch
-FEWEST_ROWS, MOST_TIMES = 256, 4  # of an epoch: few pictures are drawn several times in it
 COARSE = 4  # pixels a side of the squares of larger pictures: what they show is larger, and each step is faster by the square of it
 _COLOURS = 3
 _SAMPLE = 200
@@ -52,8 +51,6 @@ class Encoder:
                 truth_file.write(numpy.ascontiguousarray(truth).data)
         side = self.description["side"]
         covering = numpy.ceil(sizes / side).prod(axis=1).astype(int) if training else numpy.ones(len(examples), int)
-        if training:
-            covering *= _times(int(covering.sum()))
         owner = numpy.repeat(numpy.arange(len(examples)), covering)
         spread = (self.coding.mean, self.coding.std) if isinstance(self.coding, codings.Numbers) else (0.0, 1.0)
         windows = Windows(
@@ -120,11 +117,10 @@ def encoder(spec: Spec, settings: Settings, data: Dataset, base: Base, events: E
     elif settings.image_size:
         side = max(SIDES[0], settings.image_size // SIDES[0] * SIDES[0])
     windows = int(numpy.ceil(sizes / side).prod(axis=1).sum() * len(train) / len(sizes))
-    times = _times(windows)
     what = f"whole pictures, which are up to {longest} pixels wide or high" if whole else f"windows of {side} x {side} pixels"
     why = "as requested" if settings.image_size else f"a typical picture is {usual} pixels wide or high"
     around = " Half of them are drawn around pixels of other classes than the first." if data.labels and not whole else ""
-    events.decision("window", side, f"The model learns from {what}, {count(times * windows, 'window')} in each epoch: {why}.{around}")
+    events.decision("window", side, f"The model learns from {what}, {count(windows, 'window')} in each epoch: {why}.{around}")
     if settings.augmentation == "auto":
         settings = settings.with_chosen(augmentation="strong")
     settings = settings.with_chosen(image_size=side)
@@ -163,8 +159,3 @@ def _sizes(examples: list[Example]) -> numpy.ndarray:
     """Widths and heights of a sample."""
     sample = examples[:: max(1, len(examples) // _SAMPLE)]
     return numpy.asarray([rasters.size(e.content.picture) for e in sample])
-
-
-def _times(windows: int) -> int:
-    """How often each of so many windows is drawn in an epoch, so that an evaluation does not take as long as the steps before it."""
-    return min(MOST_TIMES, max(1, -(-FEWEST_ROWS // max(1, windows))))

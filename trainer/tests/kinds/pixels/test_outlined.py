@@ -221,7 +221,7 @@ def test_pictures_to_predict_have_the_drawings_beside_them(make_run):
 def test_outlines_are_learnt_and_new_ones_scored(make_run, schemas):
     scenes = made.scenes(60, width=64, height=48)
     files = {**made.pictures(scenes), **made.FORMS["coco-polygons"](scenes)}
-    spec = make_run(files, run="ft-outlines", model="pixels-unet", task=TASK, epochs=12, batch_size=8)
+    spec = make_run(files, run="ft-outlines", model="pixels-unet", task=TASK, epochs=15, batch_size=8)
     assert run(str(spec), "local") == 0
     result = check_training(spec.parent, schemas)
     assert result["metrics"]["test"]["mean_iou"]["value"] > 0.6
