@@ -74,7 +74,7 @@ class Pixels(ExampleKind):
             why = f"The training goes through the pictures up to {epochs} times, and ends earlier where the model no longer improves."
             events.decision("epochs", epochs, why)
         if settings.is_open("early_stopping_patience"):
-            settings = settings.with_chosen(early_stopping_patience=max(10, settings.epochs // 3))
+            settings = settings.with_chosen(early_stopping_patience=max(10, settings.epochs // 2))
         return settings
 
     def build(self, plan) -> Any:

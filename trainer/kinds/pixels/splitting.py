@@ -75,7 +75,7 @@ def split(given: dict[str, list[Example]], inputs: Iterable[Input], keys: Keys, 
         )
     audit.size(found, checks)
     audit.overlap(found, keys, checks)
-    if not together and len(scenes) > 1:
+    if 1 < len(scenes) < min(_MANY, len(given["train"])) and not given["test"]:
         checks.warning("scenes", _SCENES)
     return found
 

@@ -138,6 +138,14 @@ def test_objects_with_a_box_alone_are_unknown_pixels(make_run):
     assert said["boxes_only"].startswith("1 object")
 
 
+def test_outlines_in_the_test_alone_are_nothing_to_learn(make_run):
+    train = [made.Scene(s.name, s.data, ()) for s in made.scenes(12, 1, "train/")]
+    test = made.scenes(6, 2, "test/")
+    with pytest.raises(UserError) as e:
+        loaded(make_run, {**made.pictures([*train, *test]), **made.FORMS["coco-polygons"]([*train, *test])})
+    assert e.value.code == "one_class" and "No training picture has an outline" in e.value.what
+
+
 def test_outlines_of_nothing_are_refused(make_run):
     scenes = made.scenes(18)
     value = made.coco(scenes)
@@ -227,6 +235,7 @@ def test_outlines_are_learnt_and_new_ones_scored(make_run, schemas):
     assert result["metrics"]["test"]["mean_iou"]["value"] > 0.6
     blocks = {b["title"]: b for s in result["sections"] for b in s["blocks"] if "title" in b}
     assert [row[0]["text"] for row in blocks["Classes in the test pictures"]["rows"]] == list(LABELS)
+    assert "1 is disc" in json.dumps(result["sections"])
     model = {"path": "../ft-outlines/out/model", "run": "ft-outlines", "name": "m", "version": 1}
     new = made.scenes(4, 9)
     asked = make_run({**made.pictures(new), **made.FORMS["labelme"](new)}, run="pr-outlines", kind="predict", more={"model": model})
