@@ -23,7 +23,7 @@ def sections(finished: Finished) -> list[Section]:
         "Windows": f"{described['encoder']['side']} by {described['encoder']['side']} pixels",
         "Pictures are answered": "in windows with a border, which is computed and not used, so that there are no seams",
     }
-    coding = finished.prepared.encoder.coding
+    coding = codings.restored(described["encoder"]["coding"])
     if isinstance(coding, codings.Classes):
         facts["Values in delivered masks"] = some([f"{value} is {label}" for value, label in zip(delivery.written(coding), target.labels)], 20)
     found = [Section(DATA, "Pictures and masks", [blocks.facts(facts)])]
