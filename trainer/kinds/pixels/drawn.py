@@ -14,6 +14,7 @@ from trainer.kinds.annotated.shapes import Picture, Shape
 
 BACKGROUND = "background"
 SEPARATOR = "; "  # between the classes of a picture
+DRAWN = "outlines: "  # before the classes that were drawn in a picture to be answered
 _ORIENTATION = 0x0112  # of EXIF: how a picture is turned before it is shown
 _BACK = {  # from a picture as it is seen to the same as it is stored
     2: Image.Transpose.FLIP_LEFT_RIGHT, 3: Image.Transpose.ROTATE_180, 4: Image.Transpose.FLIP_TOP_BOTTOM, 5: Image.Transpose.TRANSPOSE,

@@ -1,6 +1,5 @@
 """Pictures with annotations whose outlines become the class of each pixel, where the user chose that task."""
 
-import collections
 from dataclasses import dataclass, replace
 
 import numpy
@@ -19,7 +18,7 @@ from trainer.kinds.annotated import looked, readers, reading, telling
 from trainer.kinds.annotated.shapes import Annotated
 from trainer.kinds.pixels import codings, drawn, splitting
 from trainer.kinds.pixels.content import MASK, Pixels
-from trainer.kinds.pixels.drawn import BACKGROUND, SEPARATOR, Drawing
+from trainer.kinds.pixels.drawn import BACKGROUND, DRAWN, SEPARATOR, Drawing
 
 
 @dataclass(frozen=True)
@@ -150,6 +149,6 @@ def known(sources: Sources, checks) -> dict[str, Drawing]:
 
 
 def in_words(drawing: Drawing) -> str:
-    """The classes that were drawn in a picture."""
-    held = collections.Counter(s.label for s in drawing.shapes if s.has_outline)
-    return SEPARATOR.join(sorted(held, key=names.natural)) or BACKGROUND
+    """The target of a picture to be answered: the classes that were drawn in it."""
+    held = {s.label for s in drawing.shapes if s.has_outline}
+    return DRAWN + (SEPARATOR.join(sorted(held, key=names.natural)) or BACKGROUND)

@@ -18,6 +18,7 @@ from trainer.kinds.annotated import runs
 from trainer.kinds.annotated.shapes import Picture, Shape
 from trainer.kinds.pixels import codings, drawn, outlined
 from trainer.kinds.pixels.drawn import BACKGROUND, Drawing
+from trainer.kinds.pixels.target import PixelClasses
 from trainer.run import run
 from trainer.run_folder.events import Events
 
@@ -209,7 +210,7 @@ def test_a_class_called_background_is_as_no_shape(tmp_path):
     drawing = drawn.of(picture)
     read = drawing.classes((BACKGROUND, "a, b"), 254)
     assert (read == 1).sum() == 36 - (read[1:7, 1:7] == 0).sum() and read[4, 4] == 0
-    assert outlined.in_words(drawing) == "a, b; background"
+    assert outlined.in_words(drawing) == "outlines: a, b; background"
 
 
 def test_pictures_to_predict_have_the_drawings_beside_them(make_run):
@@ -224,6 +225,12 @@ def test_pictures_to_predict_have_the_drawings_beside_them(make_run):
     events = Events(spec.folder / "events.jsonl", 1)
     rows, _, _ = read_rows(spec, events, "pixels", Columns((), {"mask": "category"}))
     assert not any(e.target for e in rows) and "boxes" in events.path.read_text()
+
+
+def test_outlines_of_foreign_classes_are_not_compared_with_answers():
+    target = PixelClasses(LABELS)
+    told = {"outlines: disc; pond": 1, "outlines: pond": 0, "outlines: background": 1, "masks/a.png": 1, "disc; square": 1, "": 0}
+    assert target.encode(list(told)).tolist() == list(told.values())
 
 
 def test_outlines_are_learnt_and_new_ones_scored(make_run, schemas):
