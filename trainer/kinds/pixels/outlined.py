@@ -19,6 +19,7 @@ from trainer.kinds.annotated.shapes import Annotated
 from trainer.kinds.pixels import codings, drawn, splitting
 from trainer.kinds.pixels.content import MASK, Pixels
 from trainer.kinds.pixels.drawn import BACKGROUND, DRAWN, SEPARATOR, Drawing
+from trainer.run_folder.events import Events
 
 
 @dataclass(frozen=True)
@@ -130,20 +131,22 @@ def _target(areas: numpy.ndarray, every: tuple[str, ...], labels: tuple[str, ...
     return SEPARATOR.join(held) or labels[0]
 
 
-def known(sources: Sources, checks) -> dict[str, Drawing]:
-    """The drawings of annotated pictures by their names, to be compared with answers; none where the annotations cannot be used, which is noted."""
+def known(sources: Sources, events: Events | None) -> dict[str, Drawing]:
+    """The drawings of annotated pictures by their names, to be compared with answers; none where the annotations cannot be used, which ``events``
+    tells."""
     annotations = look.find(sources) if sources.images else None
     if annotations is None or annotations.format not in readers.FORMATS:
         return {}
     try:
         annotated = reading.read(sources, annotations)
     except UserError as e:
-        checks.warning("annotations_unused", f"The answers are not compared with the annotations. {e.what}")
+        if events is not None:
+            events.warning("annotations_unused", f"The answers are not compared with the annotations. {e.what}")
         return {}
     if not annotated.has_outlines:
-        checks.warning(
-            "annotations_unused", "The answers are not compared with the annotations: they are boxes, which do not say the class of pixels."
-        )
+        if events is not None:
+            text = "The answers are not compared with the annotations: they are boxes, which do not say the class of pixels."
+            events.warning("annotations_unused", text)
         return {}
     return {p.source.name: drawn.of(p) for p in annotated.pictures}
 

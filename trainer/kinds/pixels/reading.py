@@ -17,12 +17,13 @@ from trainer.kinds.pixels import arrays, codings, outlined, scanning, splitting
 from trainer.kinds.pixels.content import MASK, Pixels
 from trainer.kinds.pixels.drawn import SEPARATOR, Drawing
 from trainer.kinds.pixels.scanning import Pair
+from trainer.run_folder.events import Events
 
 CLASSES, NUMBERS = "image-segmentation", "pixel-regression"
 _NAMES = ("classes", "labels", "names", "class_names", "classnames", "codes")
 _LONGEST = 1 << 16  # bytes of a file with names of classes
 _MOSTLY = 0.8  # share of the pixels of masks with one of few colours
-_MOST_ANSWERS = 9000  # files of a prediction: the service takes 10 000 from a run
+MOST_ANSWERS = 9000  # files of a prediction: the service takes 10 000 from a run
 
 
 @dataclass(frozen=True)
@@ -160,8 +161,8 @@ def is_measured(types: dict[str, str]) -> bool:
     return types.get(MASK) == "number"
 
 
-def to_predict(sources: Sources, measured: bool, checks=None) -> tuple[list[Example], list[str], int]:
-    """All pictures, with their masks or drawings where some are beside them; and the names of the files. ``checks`` takes warnings.
+def to_predict(sources: Sources, measured: bool, events: Events | None = None) -> tuple[list[Example], list[str], int]:
+    """All pictures, with their masks or drawings where some are beside them; and the names of the files. ``events`` takes warnings.
 
     Raises UserError where there are no pictures.
     """
@@ -170,7 +171,7 @@ def to_predict(sources: Sources, measured: bool, checks=None) -> tuple[list[Exam
     masked: frozenset[str] = frozenset()
     drawings: dict[str, Drawing] = {}
     if reading is None and not measured:
-        drawings = outlined.known(sources, checks)
+        drawings = outlined.known(sources, events)
     if reading is not None and reading.measured == measured:
         known = {p.name: m for p, m in zip(reading.sides.pictures, reading.sides.masks) if _fit(p, m)}
         masked = frozenset(m.name for m in (*reading.sides.masks, *reading.sides.masks_alone))
@@ -178,10 +179,10 @@ def to_predict(sources: Sources, measured: bool, checks=None) -> tuple[list[Exam
     fine = [p for p in pictures if images.decodes(p.file)]
     if not fine:
         raise UserError("no_data", "The dataset has no pictures that can be decoded, and the model reads pictures.", "Add PNG, JPEG or TIFF files.")
-    if len(fine) > _MOST_ANSWERS:
+    if len(fine) > MOST_ANSWERS:
         raise UserError(
             "too_many_files",
-            f"The dataset has {len(fine)} pictures, and a prediction delivers at most {_MOST_ANSWERS} masks.",
+            f"The dataset has {len(fine)} pictures, and a prediction delivers at most {MOST_ANSWERS} masks.",
             "Choose a folder with fewer pictures in data_file, or divide the dataset.",
         )
     rows = []
