@@ -279,8 +279,8 @@ bench-graph: setup ## measure trainings on generated graphs, up to 2.9 million n
 	@$(PYTHON) test/bench/graph.py $(or $(FIGURES),rate workers table start)
 	@$(if $(FIGURES),,$(PYTHON) test/bench/graph.py whole --nodes 2927963 --degree 22.4 --epochs 1)
 
-bench-imagery: setup ## scores on pictures with polygons of VIA that you have: make bench-imagery TRAIN=dir TEST=dir [MINUTES=20] [SEED=0]
-	@$(PYTHON) test/bench/imagery.py --train "$(TRAIN)" --test "$(TEST)" --minutes $(or $(MINUTES),20) --seed $(or $(SEED),0)
+bench-imagery: setup ## scores on pictures with masks or outlines that you have: make bench-imagery TRAIN=dir TEST=dir [MINUTES=20] [SEED=0] [PARAMS='epochs=9'] [KEEP=dir]
+	@$(PYTHON) test/bench/imagery.py --train "$(TRAIN)" --test "$(TEST)" --minutes $(or $(MINUTES),20) --seed $(or $(SEED),0) $(foreach p,$(PARAMS),--param "$(p)") $(if $(KEEP),--keep "$(KEEP)")
 
 bench-graph-sets: setup ## scores on graphs that you have, over several seeds: make bench-graph-sets SETS='dir dir' [FIGURES='links edges nodes public'] [SEEDS=0,1,2]
 	@$(PYTHON) test/bench/graph_sets.py $(SETS) --figures $(or $(FIGURES),links edges nodes) --seeds $(or $(SEEDS),0,1,2)
