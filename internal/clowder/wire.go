@@ -151,6 +151,11 @@ func (w *Wire) Stage(ctx context.Context, files []File, dir disk.Folder, progres
 	return w.s.Stage(ctx, files, dir, progress)
 }
 
+// StagePart puts files into a folder; see [Session.StagePart].
+func (w *Wire) StagePart(ctx context.Context, files []File, p *Parts) ([]job.Input, error) {
+	return w.s.StagePart(ctx, files, p)
+}
+
 // Address is the normalised address of the Clowder.
 func (w *Wire) Address() string { return w.s.Address() }
 

@@ -142,17 +142,18 @@ type fakePlatform struct {
 var _ platform.Platform = (*fakePlatform)(nil)
 
 // StageMany adds nothing, at the turn after f.turns others.
-func (f *fakePlatform) StageMany(_ context.Context, _ job.Record, own []job.Input, _ platform.Room, say func(string)) ([]job.Input, []job.NotRead, error) {
+func (f *fakePlatform) StageMany(_ context.Context, _ job.Record, own []job.Input, room platform.Room, say platform.Say) ([]job.Input, []job.NotRead, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.turns--; f.turns >= 0 {
-		say("a turn")
+		say.Passing("a turn")
+		room.Kept.Part = io.NopCloser(nil)
 		return nil, nil, job.Later(time.Millisecond, errors.New("others take their turn"))
 	}
 	return own, nil, nil
 }
 
-func (f *fakePlatform) Stage(_ context.Context, _ job.Record, dir disk.Folder, _ func(string)) ([]job.Input, []job.NotRead, error) {
+func (f *fakePlatform) Stage(_ context.Context, _ job.Record, dir disk.Folder, _ platform.Say) ([]job.Input, []job.NotRead, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.stage != nil {

@@ -35,6 +35,7 @@ type Files interface {
 	List(ctx context.Context, dataset string) (clowder.Listing, error)
 	FolderFiles(ctx context.Context, dataset, folder string) ([]clowder.File, error)
 	Stage(ctx context.Context, files []clowder.File, dir disk.Folder, progress func(clowder.Progress)) ([]job.Input, error)
+	StagePart(ctx context.Context, files []clowder.File, parts *clowder.Parts) ([]job.Input, error)
 	FindFolder(ctx context.Context, dataset, parent, name string) (string, error)
 	AddFolder(ctx context.Context, dataset, parent, name string) (string, error)
 	Upload(ctx context.Context, dataset, folder string, body clowder.Body) (clowder.File, error)

@@ -212,7 +212,7 @@ func requireOnlyTheChosenModel(t *testing.T, d *deliveryTest) {
 		"a prediction by a model.zip": {map[string]any{"model_file": model}, 2},
 	} {
 		d.rec.Settings = job.NewSettings(tc.settings)
-		inputs, _, err := d.platform.Stage(t.Context(), d.rec, disk.Folder{Volume: t.TempDir()}, func(string) {})
+		inputs, _, err := d.platform.Stage(t.Context(), d.rec, disk.Folder{Volume: t.TempDir()}, quiet)
 		require.NoError(t, err)
 		require.Len(t, inputs, tc.want, name)
 	}

@@ -73,7 +73,7 @@ func (c *Platform) Address(rec job.Record) (string, error) {
 const stageNews = 10 * time.Second
 
 // Stage downloads the files of the dataset.
-func (c *Platform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, []job.NotRead, error) {
+func (c *Platform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, say platform.Say) ([]job.Input, []job.NotRead, error) {
 	s, err := c.session(rec)
 	if err != nil {
 		return nil, nil, err
@@ -82,7 +82,7 @@ func (c *Platform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, s
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := noteLicence(ctx, s, dataset, say); err != nil {
+	if err := noteLicence(ctx, s, dataset, say.Note); err != nil {
 		return nil, nil, err
 	}
 	listed, err := s.List(ctx, rec.Request.DatasetID)
@@ -106,7 +106,7 @@ func (c *Platform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, s
 	if err != nil {
 		return nil, nil, err
 	}
-	if files, err = inputsOf(rec, files, results, ignored, say); err != nil {
+	if files, err = inputsOf(rec, files, results, ignored, say.Note); err != nil {
 		return nil, nil, err
 	}
 	files = chosen.add(files)
@@ -117,12 +117,12 @@ func (c *Platform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, s
 	for _, f := range files {
 		total += f.Size
 	}
-	say(fmt.Sprintf("Downloading %s (%s)", text.Count(len(files), "file"), text.Bytes(total)))
+	say.Passing(fmt.Sprintf("Downloading %s (%s)", text.Count(len(files), "file"), text.Bytes(total)))
 	last := time.Now()
 	inputs, err := s.Stage(ctx, files, dir, func(p clowder.Progress) {
 		if time.Since(last) >= stageNews {
 			last = time.Now()
-			say(fmt.Sprintf("Downloaded %d of %s (%s of %s)", p.Files, text.Count(p.TotalFiles, "file"),
+			say.Passing(fmt.Sprintf("Downloaded %d of %s (%s of %s)", p.Files, text.Count(p.TotalFiles, "file"),
 				text.Bytes(p.Bytes), text.Bytes(p.TotalBytes)))
 		}
 	})

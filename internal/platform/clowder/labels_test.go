@@ -9,6 +9,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform"
 )
 
 // TestMetadataOfFilesAreTheirLabels in both versions of Clowder.
@@ -51,7 +52,7 @@ func TestMetadataOfFilesAreTheirLabels(t *testing.T) {
 				rec, said := d.rec, []string{}
 				rec.Settings.LabelFrom, rec.SettingsFile = tc.from, &job.SettingsFile{Name: "mine.yaml"}
 				say := func(text string) { said = append(said, text) }
-				inputs, _, err := d.platform.Stage(t.Context(), rec, disk.Folder{Volume: t.TempDir()}, say)
+				inputs, _, err := d.platform.Stage(t.Context(), rec, disk.Folder{Volume: t.TempDir()}, platform.Say{Passing: say, Note: say})
 				require.NoError(t, err)
 				err = d.platform.Label(t.Context(), rec, inputs, say)
 				if tc.fault != "" {
@@ -120,7 +121,7 @@ func TestALabelOutlivesANewVersionOfItsFile(t *testing.T) {
 	}
 	rec, said := d.rec, []string{}
 	rec.Settings = job.NewSettings(map[string]any{"data.label_from": "metadata.species"})
-	inputs, _, err := d.platform.Stage(t.Context(), rec, disk.Folder{Volume: t.TempDir()}, func(text string) { said = append(said, text) })
+	inputs, _, err := d.platform.Stage(t.Context(), rec, disk.Folder{Volume: t.TempDir()}, hear(&said))
 	require.NoError(t, err)
 	require.Len(t, inputs, 2)
 	require.NoError(t, d.platform.Label(t.Context(), rec, inputs, func(text string) { said = append(said, text) }))

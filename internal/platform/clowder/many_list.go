@@ -29,7 +29,7 @@ func (m *many) choose(ctx context.Context) ([]oneSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.say("Listing the datasets that data.datasets names")
+	m.say.Passing("Listing the datasets that data.datasets names")
 	limits := m.c.client.Config()
 	var refs []clowder.Ref
 	seen, named := map[string]bool{m.rec.Request.DatasetID: true}, map[string]bool{}
@@ -166,7 +166,11 @@ func (m *many) listOne(ctx context.Context, set oneSet) (listed, error) {
 		one.Left[i].Name = set.Folder + "/" + one.Left[i].Name
 	}
 	for _, f := range l.Files {
-		if !results.hold(f) && f.Path != ignore.Name && !ignored.Out(f.Path) {
+		switch {
+		case results.hold(f) || f.Path == ignore.Name:
+		case ignored.Out(f.Path):
+			one.Ignored++
+		default:
 			f.Path = set.Folder + "/" + f.Path
 			one.Files = append(one.Files, asListed(f))
 		}

@@ -42,7 +42,7 @@ func newMany(tb testing.TB, version int) *manyTest {
 	tb.Helper()
 	d := newDeliveryWith(tb, clowdertest.Options{Version: version}, alice)
 	shared := tb.TempDir()
-	return &manyTest{d, platform.Room{Inputs: disk.Folder{Volume: shared, Name: "runs/" + run + "/inputs"}, Notes: disk.Folder{Volume: shared, Name: "deliver/" + run}, Wanted: nobody}}
+	return &manyTest{d, platform.Room{Inputs: disk.Folder{Volume: shared, Name: "runs/" + run + "/inputs"}, Notes: disk.Folder{Volume: shared, Name: "deliver/" + run}, Wanted: nobody, Kept: &platform.Kept{}}}
 }
 
 // nobody says that no other job waits for the place of one, and somebody that one does.
@@ -55,7 +55,7 @@ func (m *manyTest) stage(tb testing.TB, asked string, own ...job.Input) (inputs 
 	tb.Helper()
 	m.rec.Settings = job.NewSettings(map[string]any{"data.datasets": asked})
 	for turns = 1; ; turns++ {
-		inputs, left, err = m.platform.StageMany(tb.Context(), m.rec, own, m.room, func(text string) { m.said = append(m.said, text) })
+		inputs, left, err = m.platform.StageMany(tb.Context(), m.rec, own, m.room, hear(&m.said))
 		if kind, _ := job.Classify(err); err == nil || kind != job.KindLater {
 			return inputs, left, turns, err
 		}
@@ -201,13 +201,13 @@ func TestAJobOfManyDatasetsGoesOn(t *testing.T) {
 	collection := m.server.AddHolder("season", sets...)
 	m.rec.Settings = job.NewSettings(map[string]any{"data.datasets": "collection:" + collection})
 	m.room.Wanted = somebody
-	_, _, err := m.platform.StageMany(t.Context(), m.rec, nil, m.room, func(string) {})
+	_, _, err := m.platform.StageMany(t.Context(), m.rec, nil, m.room, quiet)
 	kind, _ := job.Classify(err)
 	require.Equal(t, job.KindLater, kind, "it lets others go first after some datasets: %v", err)
 	m.server.Hold(collection, capture(t, m.server, alice, "too late", "late.csv"))
 
 	m.server.Fail(clowdertest.Fault{Method: http.MethodGet, Path: "/datasets/" + sets[manyAtOnce+3] + "/files", Status: http.StatusGatewayTimeout})
-	_, _, err = m.platform.StageMany(t.Context(), m.rec, nil, m.room, func(string) {})
+	_, _, err = m.platform.StageMany(t.Context(), m.rec, nil, m.room, quiet)
 	kind, _ = job.Classify(err)
 	require.Equal(t, job.KindRetryable, kind, "%v", err)
 	m.server.ClearFaults()
@@ -283,7 +283,7 @@ func TestASearchReadsAllItsPages(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return (&many{c: m.platform, s: s, rec: m.rec, say: func(string) {}}).choose(t.Context())
+		return (&many{c: m.platform, s: s, rec: m.rec, say: quiet, sofar: &sofar{}}).choose(t.Context())
 	})
 	require.NoError(t, err)
 	n.close()
