@@ -1,6 +1,7 @@
 package clowder
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -51,6 +52,8 @@ type Call struct {
 	Body, Into any
 	// Once marks a call that must not be repeated, because each successful call creates something new.
 	Once bool
+	// MostBytes is how long a list may be that Rows reads; 0 is 64 MB.
+	MostBytes int64
 	// KeyInQuery sends the key as a query parameter in a call of Do; see PutKeyInQuery.
 	KeyInQuery bool
 }
@@ -91,6 +94,9 @@ func (w *Wire) address(c Call) string {
 // maxListing is the size in bytes of the largest list that Rows reads: 50,000 files take about 10 MB.
 const maxListing = 64 << 20
 
+// ErrEnough ends Rows before the end of the list, without an error.
+var ErrEnough = errors.New("no more rows are needed")
+
 // Rows reads a list that has no pages and calls add for each member, in memory that does not depend on their number. Members that are larger
 // than a row of Clowder are left out. Before a retry it calls begin.
 func (w *Wire) Rows(ctx context.Context, c Call, begin func(), add func(json.RawMessage) error) error {
@@ -108,7 +114,7 @@ func (w *Wire) rows(ctx context.Context, c Call, add func(json.RawMessage) error
 		return err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	decoder := json.NewDecoder(io.LimitReader(answer.Body, maxListing))
+	decoder := json.NewDecoder(io.LimitReader(answer.Body, cmp.Or(c.MostBytes, maxListing)))
 	fault := func(err error) error {
 		if ctx.Err() != nil {
 			return transportError(ctx, c.operation(), true, err)
@@ -130,7 +136,9 @@ func (w *Wire) rows(ctx context.Context, c Call, add func(json.RawMessage) error
 		if len(row) > maxRowBytes {
 			continue
 		}
-		if err := add(row); err != nil {
+		if err := add(row); errors.Is(err, ErrEnough) {
+			return nil
+		} else if err != nil {
 			return err
 		}
 	}

@@ -242,6 +242,58 @@ func TestAJobOfManyDatasetsGoesOn(t *testing.T) {
 	require.Len(t, inputs, 2*len(sets)+1, "another run sees what the collection has now")
 }
 
+// TestATurnDoesNothingAgain of what the turns before it did: neither lists nor lays files, so that many turns cost no more than one.
+func TestATurnDoesNothingAgain(t *testing.T) {
+	t.Parallel()
+	m := newMany(t, 2)
+	for n := range 3 * manyAtOnce {
+		capture(t, m.server, alice, fmt.Sprintf("plot %d", n), "x.csv")
+	}
+	m.room.Wanted = somebody
+	m.rec.Settings = job.NewSettings(map[string]any{"data.datasets": "search:plot"})
+	turn := func() ([]job.Input, error) {
+		inputs, _, err := m.platform.StageMany(t.Context(), m.rec, nil, m.room, quiet)
+		return inputs, err
+	}
+	_, err := turn()
+	require.ErrorIs(t, err, errTurn)
+	require.Equal(t, manyAtOnce, m.room.Kept.Files)
+	laid, err := os.ReadDir(m.room.Inputs.Path())
+	require.NoError(t, err)
+	require.Len(t, laid, manyAtOnce)
+	require.NoError(t, os.RemoveAll(filepath.Join(m.room.Inputs.Path(), laid[0].Name())))
+	require.NoError(t, os.Remove(filepath.Join(m.room.Notes.Path(), chosenFile)))
+
+	_, err = turn()
+	require.ErrorIs(t, err, errTurn)
+	inputs, err := turn()
+	require.NoError(t, err)
+	require.Len(t, inputs, 3*manyAtOnce)
+	require.Nil(t, m.room.Kept.Part)
+	require.NoDirExists(t, filepath.Join(m.room.Inputs.Path(), laid[0].Name()), "what was laid is not laid again")
+	require.Equal(t, 1, m.server.Requests(http.MethodPost, "/_msearch"))
+
+	m.room.Notes.Name += "-of-another-run"
+	_, err = turn()
+	require.ErrorIs(t, err, errTurn)
+	require.NoError(t, m.room.Kept.Part.Close(), "a job that is cancelled between two turns")
+}
+
+// TestWhatOtherDatasetsLeaveOutIsSaid, once, however many of them do.
+func TestWhatOtherDatasetsLeaveOutIsSaid(t *testing.T) {
+	t.Parallel()
+	m := newMany(t, 2)
+	for _, name := range []string{"plot 1", "plot 2"} {
+		id := capture(t, m.server, alice, name, "x.csv", "y.tif", "z.tif")
+		_, err := m.server.AddFile(id, ".clowderignore", strings.NewReader("*.tif"))
+		require.NoError(t, err)
+	}
+	inputs, _, _, err := m.stage(t, "search:plot")
+	require.NoError(t, err)
+	require.Equal(t, []string{"plot 1/x.csv", "plot 2/x.csv"}, names(inputs))
+	require.Contains(t, m.said, "Left out 4 files, as .clowderignore asks")
+}
+
 // TestADatasetThatIsDeletedWhileOthersAreStaged is one of those that cannot be read.
 func TestADatasetThatIsDeletedWhileOthersAreStaged(t *testing.T) {
 	t.Parallel()
