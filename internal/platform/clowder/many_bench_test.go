@@ -80,13 +80,15 @@ func stageSlow(tb testing.TB, sets int, pause time.Duration) (alone, beside time
 	var had bool
 	var smallErr error
 	var other sync.WaitGroup
-	line.at(line.calls.Load()+int64(3*manyAtOnce), func() {
+	const searchPage = 500
+	line.at(line.calls.Load()+int64(sets/searchPage+3*manyAtOnce), func() {
 		other.Go(func() {
 			had = downloads.Enter("small", bob, time.Now())
 			beside, smallErr = stageSmall("beside")
 			downloads.Leave("small")
 		})
 	})
+	heapBefore := heapMB()
 	before, began := m.server.Requests("", "/api"), time.Now()
 	var inputs []job.Input
 	for turns := 1; len(inputs) == 0; turns++ {
@@ -107,12 +109,18 @@ func stageSlow(tb testing.TB, sets int, pause time.Duration) (alone, beside time
 		require.NoError(tb, err)
 		require.Equal(tb, strings.ReplaceAll(in.Name, "/", ""), string(body))
 	}
+	tb.Logf("%d datasets: %s, %d calls; the small job took %s alone and %s beside; heap %d MB before and %d MB after, with the double and its list of calls", sets,
+		time.Since(began).Round(time.Millisecond), m.server.Requests("", "/api")-before, alone.Round(time.Millisecond), beside.Round(time.Millisecond), heapBefore, heapMB())
+	runtime.KeepAlive(inputs)
+	return alone, beside
+}
+
+// heapMB is what is in use of the memory of this process, in MB.
+func heapMB() uint64 {
 	var memory runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&memory)
-	tb.Logf("%d datasets: %s, %d calls; the small job took %s alone and %s beside; heap %d MB of client and double", sets, time.Since(began).Round(time.Millisecond),
-		m.server.Requests("", "/api")-before, alone.Round(time.Millisecond), beside.Round(time.Millisecond), memory.HeapInuse>>20)
-	return alone, beside
+	return memory.HeapAlloc >> 20
 }
 
 // slowLine is a line to a Clowder.
