@@ -15,6 +15,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
+	"github.com/ncsa/clowder-ray/internal/platform/clowder/label"
 	"github.com/ncsa/clowder-ray/internal/platform/ignore"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/text"
@@ -129,6 +130,18 @@ func (c *Platform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, s
 	inputs, deleted, err := withoutGone(rec, chosen.chosen, inputs, err)
 	chosen.tell(inputs)
 	return inputs, slices.Concat(late, gone, deleted), err
+}
+
+// Label gives the files the labels that Clowder has, if the settings of the job ask for that.
+func (c *Platform) Label(ctx context.Context, rec job.Record, inputs []job.Input, say func(string)) error {
+	if rec.Settings.LabelFrom == "" {
+		return nil
+	}
+	s, err := c.session(rec)
+	if err != nil {
+		return err
+	}
+	return label.Give(ctx, s, rec, c.extractors.Names(), inputs, say)
 }
 
 // User asks Clowder whose key came with the job.
