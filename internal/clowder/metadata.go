@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/jsonscan"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -66,7 +67,7 @@ func (s *Session) Metadata(ctx context.Context, datasetID string) ([]Metadata, e
 	if err := checkIDs("dataset", datasetID); err != nil {
 		return nil, err
 	}
-	var list rows
+	var list jsonscan.Rows
 	c := get("read the metadata of the dataset", mayView, "datasets", datasetID, "metadata")
 	c.into = &list
 	if err := s.do(ctx, c); err != nil {
@@ -140,12 +141,12 @@ func (s *Session) addMetadata(ctx context.Context, kind, id string, m Metadata) 
 }
 
 // metadataOf decodes the entries of extractors and skips the entries of users.
-func metadataOf(list rows) []Metadata {
+func metadataOf(list jsonscan.Rows) []Metadata {
 	out := make([]Metadata, 0, len(list))
-	var decoder rowDecoder
+	var decoder jsonscan.RowDecoder
 	for _, raw := range list {
 		var row metadataRow
-		if ofExtractor(raw) && decoder.decode(raw, &row) {
+		if ofExtractor(raw) && decoder.Decode(raw, &row) {
 			out = append(out, row.metadata())
 		}
 	}

@@ -40,7 +40,7 @@ func (w *Wire) Notes(ctx context.Context, c Call, read func(json.RawMessage) (No
 	values := 0
 	err := w.Rows(ctx, c, func() { out, values = nil, 0 }, func(raw json.RawMessage) error {
 		_, size := jsonscan.Measure(raw)
-		if values += size; values > maxRowValues || len(out) == maxNotes {
+		if values += size; values > jsonscan.MaxRowValues || len(out) == maxNotes {
 			return ErrManyNotes
 		}
 		if note, ok := read(raw); ok {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ncsa/clowder-ray/internal/cache"
+	"github.com/ncsa/clowder-ray/internal/clowder/localname"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/text"
@@ -110,6 +111,15 @@ func (s *Session) staging(files []File, target *cache.Target) (*staging, error) 
 		st.total += f.Size
 	}
 	return st, st.checkSpace()
+}
+
+// localPaths returns where each file lies in the folder of a staging.
+func localPaths(files []File) []string {
+	listed := make([]localname.File, len(files))
+	for i, f := range files {
+		listed[i] = localname.File{Path: f.Path, ID: f.ID}
+	}
+	return localname.Paths(listed)
 }
 
 // all stages all files, several in parallel.

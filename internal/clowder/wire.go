@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/connect"
+	"github.com/ncsa/clowder-ray/internal/clowder/jsonscan"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
@@ -107,7 +109,7 @@ func (w *Wire) Rows(ctx context.Context, c Call, begin func(), add func(json.Raw
 }
 
 func (w *Wire) rows(ctx context.Context, c Call, add func(json.RawMessage) error) error {
-	ctx, dog, stop := watch(ctx, w.s.c.cfg.CallTimeout)
+	ctx, dog, stop := connect.Watch(ctx, w.s.c.cfg.CallTimeout)
 	defer stop()
 	answer, err := w.Get(ctx, c)
 	if err != nil {
@@ -132,8 +134,8 @@ func (w *Wire) rows(ctx context.Context, c Call, add func(json.RawMessage) error
 		if err := decoder.Decode(&row); err != nil {
 			return fault(err)
 		}
-		dog.touch()
-		if len(row) > maxRowBytes {
+		dog.Touch()
+		if len(row) > jsonscan.MaxRowBytes {
 			continue
 		}
 		if err := add(row); errors.Is(err, ErrEnough) {
@@ -147,12 +149,6 @@ func (w *Wire) rows(ctx context.Context, c Call, add func(json.RawMessage) error
 	}
 	return nil
 }
-
-// RowDecoder decodes rows of one list until the sum of their values is too large. Users choose the content of such rows.
-type RowDecoder struct{ rows rowDecoder }
-
-// Decode reports whether the row was decoded.
-func (d *RowDecoder) Decode(row json.RawMessage, into any) bool { return d.rows.decode(row, into) }
 
 // Stage puts the files into dir; see [Session.Stage]. Their bytes come from Dialect.Open.
 func (w *Wire) Stage(ctx context.Context, files []File, dir disk.Folder, progress func(Progress)) ([]job.Input, error) {

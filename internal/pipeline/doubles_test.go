@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/ability"
+	"github.com/ncsa/clowder-ray/internal/clowder/connect"
 	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/disk"
@@ -205,7 +205,7 @@ func (f *fakePlatform) Address(job.Record) (string, error) { return f.address, n
 func (f *fakePlatform) Abilities(req job.Request) ability.Set { return versions.Of(req.APIVersion).Set }
 
 func (f *fakePlatform) Origin(req job.Request) (configured, named string) {
-	return f.configured, clowder.Address(req.Host)
+	return f.configured, connect.Address(req.Host)
 }
 
 func (f *fakePlatform) User(context.Context, job.Record) (string, error) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/jsonscan"
 )
 
 // agent is the author of an entry as v1 sends and takes it. ExtractorID must be an address; its end names the extractor and its version.
@@ -68,10 +69,10 @@ func (s *Session) Metadata(ctx context.Context, dataset string) ([]clowder.Metad
 		return nil, err
 	}
 	var out []clowder.Metadata
-	var decoder clowder.RowDecoder
+	var decoder jsonscan.RowDecoder
 	c := listOfMetadata("dataset", dataset)
 	err := s.explained(ctx, c, func() error {
-		return s.wire.Rows(ctx, c, func() { out, decoder = nil, clowder.RowDecoder{} }, func(raw json.RawMessage) error {
+		return s.wire.Rows(ctx, c, func() { out, decoder = nil, jsonscan.RowDecoder{} }, func(raw json.RawMessage) error {
 			var row entryRow
 			if ofExtractor(raw) && decoder.Decode(raw, &row) {
 				out = append(out, row.metadata())

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/ability"
+	"github.com/ncsa/clowder-ray/internal/clowder/connect"
 	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -58,7 +59,7 @@ func (c *Platform) Abilities(req job.Request) ability.Set { return versions.Of(r
 
 // Origin is the setting with the address of the Clowder that sent the request, and the host in the request.
 func (c *Platform) Origin(req job.Request) (configured, named string) {
-	return c.client.Configured(versions.Of(req.APIVersion).Number), clowder.Address(req.Host)
+	return c.client.Configured(versions.Of(req.APIVersion).Number), connect.Address(req.Host)
 }
 
 // Address is the configured address, or the one that the message names where it is one of those that are served.

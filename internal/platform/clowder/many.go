@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/localname"
 	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -95,7 +96,7 @@ func (m *many) made(own []job.Input) ([]job.Input, []job.NotRead, error) {
 
 // ownName is what the dataset is called that the job was started from.
 func ownName(rec job.Record) string {
-	if name := clowder.LocalName(rec.Request.Name, maxFolder); name != "_" {
+	if name := localname.Of(rec.Request.Name, maxFolder); name != "_" {
 		return name
 	}
 	return rec.Request.DatasetID

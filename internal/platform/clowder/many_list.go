@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/localname"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform/ignore"
 )
@@ -105,7 +106,7 @@ func (m *many) foldersOf(refs []clowder.Ref, named map[string]bool) []oneSet {
 		if ref.Name == "" {
 			return ref.ID
 		}
-		return clowder.LocalName(ref.Name, maxFolder)
+		return localname.Of(ref.Name, maxFolder)
 	}
 	for _, ref := range refs {
 		names[strings.ToLower(nameOf(ref))]++
