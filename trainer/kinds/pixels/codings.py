@@ -33,9 +33,12 @@ class Classes:
 
     def read(self, file: Path) -> numpy.ndarray:
         """The class of each pixel of a mask (height x width, uint8), UNLABELLED where it has none. Raises OSError or ValueError."""
+        return self.of(packed(file) if self.colours else grey(file))
+
+    def of(self, raw: numpy.ndarray) -> numpy.ndarray:
+        """The class of each of the values ``raw`` of a mask, as ``grey`` or ``packed`` give them."""
         if self.halved:
-            return (grey(file) >= _HALF).astype(numpy.uint8)
-        raw = packed(file) if self.colours else grey(file)
+            return (raw >= _HALF).astype(numpy.uint8)
         order = numpy.argsort(self.values)
         known = numpy.asarray(self.values)[order]
         place = numpy.minimum(numpy.searchsorted(known, raw), len(known) - 1)

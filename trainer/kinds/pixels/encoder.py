@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy
 
@@ -34,6 +35,7 @@ class Encoder:
         self.bands = bands.restored(description)
         self.coding = codings.restored(description["coding"])
         count_of_bands = self.bands.count if self.bands else _COLOURS
+        self.outcome: Any = None  # of a prediction with scenes: where their answers are
         self.shape = {"bands": count_of_bands, "step": description["step"], "side": description["side"]}
 
     def encode(self, examples: list[Example], targets: numpy.ndarray, name: str, training: bool = False) -> Rows:

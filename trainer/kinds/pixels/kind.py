@@ -104,10 +104,23 @@ class Pixels(ExampleKind):
     def question(self, spec, settings, model, encoder, target, examples, truth):
         from dataclasses import replace
 
-        from trainer.kinds.pixels import asking
+        from trainer.kinds.pixels import question as questions
+        from trainer.kinds.pixels.scenes import asked
 
-        saved = super().question(spec, settings, model, encoder, target, examples, truth)
-        return replace(saved, details=asking.Question(spec.work / asking.FOLDER, encoder.coding))
+        folder = spec.work / questions.FOLDER
+        if not asked.has_scenes(examples):
+            saved = super().question(spec, settings, model, encoder, target, examples, truth)
+            return replace(saved, details=questions.Question(folder, encoder.coding))
+        saved, encoder.outcome = asked.question(spec, model, self, target, encoder, examples, truth)
+        return replace(saved, details=questions.Question(folder, encoder.coding, saved.details))
+
+    def answered(self, encoder, outputs):
+        from trainer.kinds.pixels import question
+        from trainer.kinds.pixels.scenes import asked
+
+        if encoder.outcome is None:
+            return outputs
+        return asked.answered(encoder.outcome, encoder, outputs, question.FOLDER)
 
     def predict(self, model, saved, device, on_progress):
         from trainer.kinds.pixels import asking
@@ -116,8 +129,9 @@ class Pixels(ExampleKind):
 
     def read_rows(self, sources, columns, settings, events):
         from trainer.kinds.pixels import reading
+        from trainer.kinds.pixels.scenes import asked
 
-        return reading.to_predict(sources, reading.is_measured(columns.types))
+        return asked.to_predict(sources, reading.is_measured(columns.types), events)
 
     def content(self, example, columns) -> str:
         return example.file
@@ -159,10 +173,11 @@ class Pixels(ExampleKind):
         return results.samples(answered)
 
     def answer_files(self, answered, work, out) -> dict[str, dict]:
-        from trainer.kinds.pixels import asking, delivery
+        from trainer.kinds.pixels import delivery, question
+        from trainer.kinds.pixels.scenes import asked
 
-        delivery.hand_over(work / asking.FOLDER, [e.file for e in answered.examples], out)
-        return {}
+        moved = delivery.hand_over(work / question.FOLDER, [e.file for e in answered.examples], out)
+        return asked.told(work, out, moved)
 
     def reads(self, model: dict) -> str:
         return f"pictures of any size; {model['image_form']}"

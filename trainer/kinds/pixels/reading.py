@@ -34,7 +34,7 @@ _SCENES = (
     "the model has not seen. Put pictures of other scenes into a folder test to measure that."
 )
 _MOSTLY = 0.8  # share of the pixels of masks with one of few colours
-_MOST_ANSWERS = 9000  # files of a prediction: the service takes 10 000 from a run
+MOST_ANSWERS = 9000  # files of a prediction: the service takes 10 000 from a run
 _EMPTY = 0.95  # share of the masks with their most frequent class alone, from which the user is warned
 
 
@@ -239,10 +239,10 @@ def to_predict(sources: Sources, measured: bool) -> tuple[list[Example], list[st
     fine = [p for p in pictures if images.decodes(p.file)]
     if not fine:
         raise UserError("no_data", "The dataset has no pictures that can be decoded, and the model reads pictures.", "Add PNG, JPEG or TIFF files.")
-    if len(fine) > _MOST_ANSWERS:
+    if len(fine) > MOST_ANSWERS:
         raise UserError(
             "too_many_files",
-            f"The dataset has {len(fine)} pictures, and a prediction delivers at most {_MOST_ANSWERS} masks.",
+            f"The dataset has {len(fine)} pictures, and a prediction delivers at most {MOST_ANSWERS} masks.",
             "Choose a folder with fewer pictures in data_file, or divide the dataset.",
         )
     rows = []

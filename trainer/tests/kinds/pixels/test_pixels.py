@@ -250,7 +250,7 @@ def test_pictures_of_like_names_keep_their_masks_in_files_that_the_service_takes
 
 
 def test_a_prediction_of_more_pictures_than_the_service_takes_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "_MOST_ANSWERS", 2)
+    monkeypatch.setattr(reading, "MOST_ANSWERS", 2)
     (tmp_path / "a.png").write_bytes(png(numpy.zeros((8, 8, 3), numpy.uint8)))
     pictures = [Input(f"p{i}.png", tmp_path / "a.png", 1, "") for i in range(3)]
     with pytest.raises(UserError) as e:
