@@ -14,6 +14,7 @@ class Pixels(ExampleKind):
     name = "pixels"
     tasks = (CLASSES, NUMBERS)
     tasks_of_numbers = (NUMBERS,)
+    annotation_formats = ("GeoJSON", "a GeoPackage", "a shapefile")  # over scenes
     targets = (PixelClasses, PixelNumbers)
     things = "pictures"
     choosing_metrics = (MIOU, ACCURACY, BORDERS)
@@ -27,6 +28,7 @@ class Pixels(ExampleKind):
     gains_by_installed_models = False
     exports_onnx = True
     spreads = True
+    answered_bytes = 100e6
     files_are_examples = True
     enough = 50
     label_words = "masks"
@@ -34,13 +36,16 @@ class Pixels(ExampleKind):
 
     def claim(self, files, settings):
         from trainer.kinds.pixels import reading
+        from trainer.kinds.pixels.scenes import learning
 
-        return reading.claim(self, files, settings)
+        return learning.claim(self, files, settings) or reading.claim(self, files, settings)
 
     def read(self, claim, settings, checks):
         from trainer.kinds.pixels import reading
+        from trainer.kinds.pixels.scenes import learning
 
-        return reading.load(claim, settings, checks)
+        load = learning.load if isinstance(claim.reading, learning.Reading) else reading.load
+        return load(claim, settings, checks)
 
     def target(self, data) -> PixelClasses | PixelNumbers:
         coding = data.splits["train"][0].content.coding

@@ -27,7 +27,7 @@ _NAMES = ("classes", "labels", "names", "class_names", "classnames", "codes")
 _TILE = re.compile(r"([_. -]+(tile|crop|patch|row|col|[xyrc])?\d*)+$", re.IGNORECASE)
 _MANY = 10  # scenes, so that some can be held out
 _LONGEST = 1 << 16  # bytes of a file with names of classes
-_MASK = "mask"  # among the types of a model: what its masks hold
+MASK = "mask"  # among the types of a model: what its masks hold
 _FILLED, _BARE = "filled", "bare"
 _SCENES = (
     "Pictures of one scene may be in training and in the test, because the names tell of fewer than 10 scenes: the metrics flatter for scenes that "
@@ -140,10 +140,10 @@ def load(claim: Claim, settings, checks: Checks) -> Dataset:
     digest = splits.digest(found, keys)
     if measured:
         coding = codings.Numbers(*scanning.spread([by_name[e.file] for e in found["train"]]))
-    whole = {n: [_whole(e, by_name[e.file], coding, labels) for e in rows] for n, rows in found.items()}
+    whole = {n: [whole(e, by_name[e.file], coding, labels) for e in rows] for n, rows in found.items()}
     return Dataset(
         task, claim.kind, whole, [p.picture.name for p in scanned.pairs], (), "",
-        labels=labels, types={_MASK: "number" if measured else "category"}, dropped=checks.dropped, not_read=checks.not_read,
+        labels=labels, types={MASK: "number" if measured else "category"}, dropped=checks.dropped, not_read=checks.not_read,
         checks=checks.entries, split_sha256=digest, separator=SEPARATOR * bool(labels),
     )  # fmt: skip
 
@@ -164,7 +164,7 @@ def _plain(pair: Pair, filled: bool) -> Example:
     return Example(pair.picture.name, 0, pair.picture.file, _FILLED if filled else _BARE, group=scene(pair.picture.name))
 
 
-def _whole(example: Example, pair: Pair, coding: codings.Classes | codings.Numbers, labels: tuple[str, ...]) -> Example:
+def whole(example: Example, pair: Pair, coding: codings.Classes | codings.Numbers, labels: tuple[str, ...]) -> Example:
     if labels and isinstance(coding, codings.Classes):
         held = [label for label, value in zip(labels, coding.values) if pair.counts[value]]
         target = SEPARATOR.join(held) or labels[0]
@@ -224,7 +224,7 @@ def _split(examples: list[Example], keys: Keys, settings, checks: Checks) -> dic
 
 def is_measured(types: dict[str, str]) -> bool:
     """Whether the masks of a model with these types hold numbers."""
-    return types.get(_MASK) == "number"
+    return types.get(MASK) == "number"
 
 
 def to_predict(sources: Sources, measured: bool) -> tuple[list[Example], list[str], int]:

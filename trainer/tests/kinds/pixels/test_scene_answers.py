@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from dataclasses import replace
 
 import geopandas
 import numpy
@@ -12,12 +13,15 @@ from rasterio.transform import Affine
 from result_checks import check_files, predictions
 from scene_files import CODING, POLAR, TURNED, asked, ground, untrained, write
 
+from trainer.core import registry
+from trainer.core.plan import Rows, Saved
 from trainer.data.pictures.bands import Bands
-from trainer.kinds.pixels import inference
+from trainer.kinds.pixels import asking, inference
 from trainer.kinds.pixels.codings import EMPTY, Numbers
-from trainer.kinds.pixels.question import OfScenes
+from trainer.kinds.pixels.question import OfScenes, Question
 from trainer.kinds.pixels.scenes import answering, handing, maps, parts, polygons, units
 from trainer.kinds.pixels.scenes.units import Units
+from trainer.kinds.pixels.target import PixelClasses
 from trainer.run import run
 from trainer.run_folder import lease as leases
 
@@ -177,6 +181,17 @@ def test_what_is_answered_is_not_answered_again_and_damage_is(tmp_path, place, s
     file.write_bytes(file.read_bytes()[:-30])
     assert (answered(scene, later, untrained())[2] == figures).all()
     assert len(calls) == len(units.windows(together.units[1], 300, 300, 1))
+
+
+def test_workers_share_the_units(tmp_path, place, small_windows):
+    scene = write(tmp_path / "a.tif", ground(300, 300))
+    together, question, figures = answered(scene, place, untrained())
+    target = PixelClasses(LABELS)
+    whole_question = Question(place[1] / "masks", CODING, replace(question, digests=("f" * 64,)))
+    saved = Saved(tmp_path, registry.of("pixels"), target, Rows(together, numpy.zeros(len(together.units))), details=whole_question)
+    shares = [replace(saved, rows=rows) for rows in saved.rows.parts(2)]
+    outputs = numpy.concatenate([asking.answered(untrained(), share, DEVICE, None) for share in shares])
+    assert len(shares) == 2 and (outputs.sum(axis=0) == figures).all()
 
 
 def test_a_mask_beside_a_scene_gives_scores(tmp_path, place, small_windows):
