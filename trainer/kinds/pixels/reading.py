@@ -140,7 +140,7 @@ def load(claim: Claim, settings, checks: Checks) -> Dataset:
     digest = splits.digest(found, keys)
     if measured:
         coding = codings.Numbers(*scanning.spread([by_name[e.file] for e in found["train"]]))
-    whole = {n: [whole(e, by_name[e.file], coding, labels) for e in rows] for n, rows in found.items()}
+    whole = {n: [_whole(e, by_name[e.file], coding, labels) for e in rows] for n, rows in found.items()}
     return Dataset(
         task, claim.kind, whole, [p.picture.name for p in scanned.pairs], (), "",
         labels=labels, types={MASK: "number" if measured else "category"}, dropped=checks.dropped, not_read=checks.not_read,
@@ -164,7 +164,7 @@ def _plain(pair: Pair, filled: bool) -> Example:
     return Example(pair.picture.name, 0, pair.picture.file, _FILLED if filled else _BARE, group=scene(pair.picture.name))
 
 
-def whole(example: Example, pair: Pair, coding: codings.Classes | codings.Numbers, labels: tuple[str, ...]) -> Example:
+def _whole(example: Example, pair: Pair, coding: codings.Classes | codings.Numbers, labels: tuple[str, ...]) -> Example:
     if labels and isinstance(coding, codings.Classes):
         held = [label for label, value in zip(labels, coding.values) if pair.counts[value]]
         target = SEPARATOR.join(held) or labels[0]

@@ -17,6 +17,7 @@ from trainer.data.vectors import reading as vectors
 from trainer.errors import UserError, count, some
 from trainer.kinds.annotated import looked
 from trainer.kinds.pixels import codings, reading, scanning
+from trainer.kinds.pixels.reading import Pixels
 from trainer.kinds.pixels.scenes import cutting, finding, mapped, places
 from trainer.kinds.pixels.scenes.cutting import Masked, Truth
 from trainer.kinds.pixels.scenes.places import Block
@@ -59,23 +60,25 @@ def claim(kind: Kind, files: Files, settings) -> Claim | None:
     sources = files.sources
     every = [*sources.tables, *sources.others, *sources.images, *sources.of_kinds]
     measured = settings.task == _NUMBERS
+    folder = files.spec.work / cutting.FOLDER
     large = [i for i in sources.images if _pixels(i) >= _SMALL]
-    if not large or len(large) > _LOOKED:
-        return None
-    pairs = finding.pairs(large, measured)
+    pairs = finding.pairs(large, measured) if len(large) <= _LOOKED else []
     if pairs and (len(pairs) < reading.FEWEST or max(p[0].scene.pixels for p in pairs) > _LARGE):
         used = frozenset(side.source.name for pair in pairs for side in pair)
-        found = Reading(pairs, [], [], measured, "", files.spec.work / cutting.FOLDER, every)
+        found = Reading(pairs, [], [], measured, "", folder, every)
         return Claim(kind, FORM, len(pairs), f"{count(len(pairs), 'scene')} with masks", found, used)
     held = None if measured else looked.find(files)
     if held is None or held.format not in vectors.FORMATS:
         return None
-    scenes = [(i, scene) for i in large if (scene := _placed(i)) is not None]
+    scenes = [(i, scene) for i in sources.images if (scene := _placed(i)) is not None]
+    if not scenes:
+        raise UserError(
+            "no_scenes", f"The dataset has polygons over a map ({held.format} in {some(held.files, 3)}), but no GeoTIFF with a reference system.",
+            "Add the scenes that they were drawn on, as GeoTIFF files with their reference system inside.",
+        )  # fmt: skip
     shapes = [s for s in every if s.name in _of_shapes(held.files, every)]
-    if not scenes or not shapes:
-        return None
     used = frozenset(i.name for i in (*(s for s, _ in scenes), *shapes))
-    found = Reading([], scenes, shapes, False, settings.label_column.strip(), files.spec.work / cutting.FOLDER, every)
+    found = Reading([], scenes, shapes, False, settings.label_column.strip(), folder, every)
     return Claim(kind, FORM, len(scenes), f"{count(len(scenes), 'scene')} with {held.format}", found, used)
 
 
@@ -91,10 +94,10 @@ def _pixels(source: Input) -> int:
 
 def _placed(source: Input) -> Scene | None:
     try:
-        scene = opening.scene(source.file)
+        scene = opening.scene(source.file) if rasters.is_tiff(source.file) and headers.header(source.file).placed else None
     except (OSError, ValueError):
         return None
-    return scene if scene.crs else None
+    return scene if scene is not None and scene.crs else None
 
 
 def _of_shapes(listed: tuple[str, ...], every: list[Input]) -> set[str]:
@@ -212,4 +215,11 @@ def _cut(one: Learnt, block: Block, folder: Path) -> tuple[Input, Input]:
 
 
 def _example(pair: scanning.Pair, coding: codings.Classes | codings.Numbers, labels: tuple[str, ...]) -> Example:
-    return reading.whole(Example(pair.picture.name, 0, pair.picture.file, ""), pair, coding, labels)
+    """A block as an example. Its target lists its classes, or is the mean of its numbers."""
+    if isinstance(coding, codings.Classes):
+        held = [label for label, value in zip(labels, coding.values) if pair.counts[value]]
+        target = reading.SEPARATOR.join(held) or labels[0]
+    else:
+        number, total, _ = pair.sums
+        target = f"{total / number if number else 0.0:.9g}"
+    return Example(pair.picture.name, 0, Pixels(pair.picture.file, pair.mask.file, coding), target)

@@ -96,9 +96,15 @@ def _attribute(found: list[Layer], asked: str) -> str:
         ):
             fit.append(name)
     named = [n for n in _CLASS for f in fit if f.lower() == n for n in (f,)]
+    if not fit:  # all are of one class, which may have a name
+        return next((n for c in _CLASS for p in rows[:1] for n in p if n.lower() == c and isinstance(p[n], str) and _is_one(rows, n)), "")
     if named or len(fit) < 2:
-        return (named or fit or [""])[0]
+        return (named or fit)[0]
     raise UserError("which_column", f"Several attributes of the polygons may be their class: {some(fit, 6)}.", "Set label_column to one of them.")
+
+
+def _is_one(rows: list[dict[str, Any]], name: str) -> bool:
+    return len({str(p.get(name)) for p in rows}) == 1
 
 
 def _class(properties: dict[str, Any], attribute: str) -> str:

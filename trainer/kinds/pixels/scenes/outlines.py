@@ -35,30 +35,32 @@ class Outlined:
             self._tree = shapely.STRtree(self.shapes)
         rows, columns = place
         shape = rows.stop - rows.start, columns.stop - columns.start
-        transform = Affine(*self.scene.transform) * Affine.translation(columns.start, rows.start)
-        corners = [transform * corner for corner in ((0, 0), (shape[1], 0), (shape[1], shape[0]), (0, shape[0]))]
-        box = shapely.Polygon(corners)
+        transform = Affine(*self.scene.transform) @ Affine.translation(columns.start, rows.start)
+        box = _ground(tuple(transform)[:6], *shape)
         near = numpy.sort(self._tree.query(box, predicate="intersects"))
         burnt = numpy.zeros(shape, numpy.uint8)
         if len(near):
             pairs = [(self.shapes[i], int(self.values[i])) for i in near]
             features.rasterize(pairs, out=burnt, transform=transform)
         inside = shapely.intersection(self.footprint, box)
-        if inside.is_empty or not inside.area > 0:
-            return numpy.full(shape, NODATA, numpy.uint8)
         if inside.area < box.area * (1 - 1e-12):
-            outside = features.rasterize([(inside, 0)], shape, fill=1, transform=transform, dtype="uint8") > 0
+            known = [(inside, 0)] if inside.area > 0 else []
+            outside = features.rasterize(known, shape, fill=1, transform=transform, dtype="uint8") > 0 if known else True
             burnt[outside & (burnt == 0)] = NODATA
         return burnt
 
 
 def bounds(scene: Scene) -> Any:
     """The ground of a scene in its plane."""
-    import shapely
-    from rasterio.transform import Affine
+    return _ground(scene.transform, scene.height, scene.width)
 
-    transform = Affine(*scene.transform)
-    return shapely.Polygon([transform * c for c in ((0, 0), (scene.width, 0), (scene.width, scene.height), (0, scene.height))])
+
+def _ground(transform: tuple[float, ...], height: int, width: int) -> Any:
+    """The corners of so many rows and columns in the plane of ``transform``."""
+    import shapely
+
+    a, b, c, d, e, f = transform
+    return shapely.Polygon([(a * x + b * y + c, d * x + e * y + f) for x, y in ((0, 0), (width, 0), (width, height), (0, height))])
 
 
 def footprint(shapes: numpy.ndarray, area: list, scene: Scene) -> tuple[Any, str]:

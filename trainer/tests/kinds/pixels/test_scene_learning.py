@@ -28,7 +28,7 @@ from trainer.kinds.pixels.scenes import finding, mapped, places
 from trainer.run import run
 from trainer.run_folder.events import Events
 
-SIDE = 1100
+SIDE = 1040
 
 
 def checks_in(folder):
@@ -50,12 +50,12 @@ def boxes(truth, square=50, transform=TURNED):
         for column in range(0, len(truth), square):
             if truth[row, column]:
                 corners = [(column, row), (column + square, row), (column + square, row + square), (column, row + square)]
-                found.append(shapely.Polygon([transform * c for c in corners]))
+                found.append(shapely.Polygon([transform @ c for c in corners]))
     return found
 
 
 def trained(make_run, schemas, files, **parameters):
-    spec = make_run(files, run="ft-scene", model="pixels-unet", epochs=3, batch_size=8, **parameters)
+    spec = make_run(files, run="ft-scene", model="pixels-unet", epochs=2, batch_size=8, **parameters)
     assert run(str(spec), "local") == 0
     return check_training(spec.parent, schemas)
 
@@ -78,7 +78,7 @@ def test_one_scene_with_its_mask_is_learnt_in_blocks_of_place(tmp_path, make_run
 @pytest.mark.parametrize("form", ["geojson", "gpkg", "shp"])
 def test_polygons_over_a_part_of_a_scene_are_its_mask_there(tmp_path, make_run, schemas, form):
     pixels, truth = ground()
-    truth[:, 800:] = False  # nobody labelled the east
+    truth[:, 600:] = False  # nobody labelled the east
     scene = write(tmp_path / "a.tif", pixels).read_bytes()
     frame = geopandas.GeoDataFrame({"cover": ["ice"] * sum(truth[::50, ::50].ravel())}, geometry=boxes(truth), crs=POLAR)
     frame.loc[::9, "cover"] = "water"
@@ -87,7 +87,7 @@ def test_polygons_over_a_part_of_a_scene_are_its_mask_there(tmp_path, make_run, 
     (frame.to_crs("EPSG:4326") if form == "geojson" else frame).to_file(folder / f"fields.{form}")
     files = {"scene.tif": scene} | {f.name: f.read_bytes() for f in folder.iterdir()}
     if form != "gpkg":  # one that tells the labelled ground
-        hull = shapely.Polygon([TURNED * c for c in ((0, 0), (800, 0), (800, SIDE), (0, SIDE))])
+        hull = shapely.Polygon([TURNED @ c for c in ((0, 0), (600, 0), (600, SIDE), (0, SIDE))])
         files["aoi.geojson"] = json.dumps(
             {"type": "FeatureCollection", "crs": {"type": "name", "properties": {"name": POLAR}},
              "features": [{"type": "Feature", "properties": {}, "geometry": mapping(hull)}]}
@@ -100,7 +100,7 @@ def test_polygons_over_a_part_of_a_scene_are_its_mask_there(tmp_path, make_run, 
     assert said["mask_classes"]["choice"] == ["background", "ice", "water"]
     assert "attribute cover" in said["polygons"]["why"]
     share = said["labelled_area"]["choice"]
-    assert share == pytest.approx(800 / SIDE, abs=0.01) if form == "geojson" else 0.75 < share < 1
+    assert share == pytest.approx(600 / SIDE, abs=0.01) if form == "geojson" else 0.75 < share < 0.9
 
 
 def outlined(tmp_path, shapes, crs=POLAR, transform=TURNED, area=(), names=None):
@@ -114,7 +114,7 @@ def outlined(tmp_path, shapes, crs=POLAR, transform=TURNED, area=(), names=None)
 def test_windows_of_polygons_fit_together_and_know_the_labelled_ground(tmp_path, transform):
     hole = shapely.Polygon([(30, 30), (150, 40), (140, 200)], [[(80, 60), (120, 70), (110, 100)]])
     area = box(0, 0, 250, 350)
-    placed = [shapely.transform(g, lambda p: numpy.asarray([transform * tuple(c) for c in p])) for g in (hole, box(200, 300, 260, 380), area)]
+    placed = [shapely.transform(g, lambda p: numpy.asarray([transform @ tuple(c) for c in p])) for g in (hole, box(200, 300, 260, 380), area)]
     ((_, found),) = outlined(tmp_path, placed[:2], area=placed[2:], transform=transform).scenes
     whole = found.window((slice(0, 400), slice(0, 300)))
     drawn = rasterio.features.rasterize([(hole, 1), (box(200, 300, 260, 380), 1)], (400, 300))
@@ -193,7 +193,7 @@ def test_a_geopackage_that_never_ends_is_given_up(tmp_path, monkeypatch):
 
 
 def test_held_out_blocks_are_apart_from_training_ones_by_a_gap(tmp_path):
-    blocks = [b for b in places.blocks(0, 4000, 4000, 512)]
+    blocks = places.blocks(0, 4000, 4000, 512)
     assert sum(b.height * b.width for b in blocks) == 4000 * 4000
     blocks = [places.Block(0, b.top, b.left, b.height, b.width, i % 3 == 0) for i, b in enumerate(blocks)]
     parts = places.split(blocks, [("a.tif", "s")], [(4000, 4000)], 512, settings_of("train", {}), checks_in(tmp_path))
