@@ -1,6 +1,6 @@
-"""Measures the answers for a scene: python test/bench/scenes.py [whole|workers|windows]... [--side 20000] [--tile 512] [--folder FOLDER].
+"""Measures the answers for a scene: python test/bench/scenes.py [whole|workers|windows]... [--side 20000] [--rows 20000] [--tile 512] [--folder FOLDER].
 
-whole     a prediction by the command of the trainer: seconds, pixels a second, and the peak memory of all of its processes together; then the
+whole     a prediction by the command of the trainer: seconds, pixels a second and a second of processor time, and the peak memory of all of its processes together; then the
           polygons are held against the map: their areas, and whether all are valid
 workers   pixels a second of one process with one thread, and of two at a time, on the first rows of the scene
 windows   the share of pixels that windows answer as the whole part of 2048 x 2048 pixels does at once, 64 pixels from its border
@@ -14,6 +14,7 @@ import hashlib
 import json
 import multiprocessing
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -39,24 +40,24 @@ def ground(top: int, left: int, height: int, width: int) -> tuple[numpy.ndarray,
     return bands.clip(1, 65535).astype(numpy.uint16), (form > 0.4).astype(numpy.uint8)
 
 
-def scene(folder: Path, side: int) -> Path:
+def scene(folder: Path, side: int, rows: int) -> Path:
     import rasterio
     from rasterio.windows import Window
 
-    file = folder / f"scene-{side}.tif"
+    file = folder / f"scene-{side}-{rows}.tif"
     if file.exists():
         return file
     began, made = time.monotonic(), folder / "made.tif"
-    profile = {"driver": "GTiff", "width": side, "height": side, "count": BANDS, "dtype": "uint16", "crs": "EPSG:3413", "nodata": 0}
+    profile = {"driver": "GTiff", "width": side, "height": rows, "count": BANDS, "dtype": "uint16", "crs": "EPSG:3413", "nodata": 0}
     stored = {"tiled": True, "blockxsize": BLOCK, "blockysize": BLOCK, "compress": "DEFLATE", "zlevel": 1, "predictor": 2, "BIGTIFF": "IF_SAFER"}
     transform = rasterio.Affine(0.5, 0, -2_000_000, 0, -0.5, 500_000)
     with rasterio.Env(GDAL_CACHEMAX=64 << 20), rasterio.open(made, "w", **profile, **stored, transform=transform, photometric="minisblack") as to:
-        for top in range(0, side, 1024):
+        for top in range(0, rows, 1024):
             for left in range(0, side, 1024):
-                height, width = min(1024, side - top), min(1024, side - left)
+                height, width = min(1024, rows - top), min(1024, side - left)
                 to.write(ground(top, left, height, width)[0], window=Window(left, top, width, height))
     made.rename(file)
-    print(f"scene of {side} x {side} x {BANDS} made in {time.monotonic() - began:.0f} s: {file.stat().st_size / 1e6:,.0f} MB", flush=True)
+    print(f"scene of {side} x {rows} x {BANDS} made in {time.monotonic() - began:.0f} s: {file.stat().st_size / 1e6:,.0f} MB", flush=True)
     return file
 
 
@@ -134,32 +135,39 @@ class Memory:
 
 
 def whole(args, folder: Path) -> None:
-    file = scene(folder, args.side)
+    file = scene(folder, args.side, args.rows)
     trained = model(folder, args.tile)
     version = {"path": f"../{trained.parent.parent.name}/out/model", "run": trained.parent.parent.name, "name": "m", "version": 1}
     spec = run_folder(folder, "predict", {"scene.tif": file}, "predict", {"model": version})
     began = time.monotonic()
     process = subprocess.Popen([sys.executable, "-m", "trainer", "run", "--launcher", "local", str(spec)], cwd=ROOT, stdout=subprocess.DEVNULL)
     memory = Memory(process.pid)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     code = process.wait()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     seconds, peak = time.monotonic() - began, memory.end()
     if code != 0:
         sys.exit(f"the prediction failed with {code}")
     events = [json.loads(line) for line in (spec.parent / "events.jsonl").read_text().splitlines()]
     at = {e["phase"]: e["time"] for e in events if e["kind"] == "phase"}
-    print(f"whole: {seconds:.0f} s, {args.side**2 / seconds / 1e6:.2f} Mpx/s, peak {peak / 2**30:.2f} GiB; phases began at {at}", flush=True)
-    held_against_map(spec.parent / "out" / "answers", args.side)
+    pixels = args.side * args.rows / 1e6
+    print(
+        f"whole: {seconds:.0f} s, {pixels / seconds:.2f} Mpx/s, {pixels / spent:.2f} Mpx a processor second, peak {peak / 2**30:.2f} GiB; phases began at {at}",
+        flush=True,
+    )
+    held_against_map(spec.parent / "out" / "answers", args.side, args.rows)
 
 
-def held_against_map(answers: Path, side: int) -> None:
+def held_against_map(answers: Path, side: int, rows: int) -> None:
     import geopandas
     import rasterio
 
     frame = geopandas.read_file(answers / "scene.gpkg")
     counted = 0
     with rasterio.open(answers / "scene.tif") as made:
-        for top in range(0, side, 2048):
-            counted += int((made.read(1, window=((top, min(side, top + 2048)), (0, side))) == 1).sum())
+        for top in range(0, rows, 2048):
+            counted += int((made.read(1, window=((top, min(rows, top + 2048)), (0, side))) == 1).sum())
         each, layout = abs(made.transform.determinant), made.tags(ns="IMAGE_STRUCTURE").get("LAYOUT")
     apart = abs(frame.area.sum() / (counted * each) - 1)
     holes = sum(len(part.interiors) for g in frame.geometry for part in g.geoms)
@@ -181,13 +189,13 @@ def loaded(folder: Path, args):
     trained = model(folder, args.tile)
     described = saved_model.description(trained)["encoder"]
     how = encoder.Encoder(described, folder)
-    one = units.Asked("scene.tif", opening.scene(scene(folder, args.side)), None, "")
+    one = units.Asked("scene.tif", opening.scene(scene(folder, args.side, args.rows)), None, "")
     made = tuple(units.of_scene(0, one.scene.width, one.scene.height, described["step"]))
     asked = units.Units(None, (one,), made, numpy.zeros(len(made), int), how.bands, described["step"], described["side"])
     return registry.of("pixels").load(trained), how, asked
 
 
-def answer(folder: Path, args, rank: int, barrier, seconds) -> None:
+def answer(folder: Path, args, rank: int, barrier, seconds, spent) -> None:
     import torch
 
     from trainer.kinds.pixels.question import OfScenes
@@ -199,28 +207,33 @@ def answer(folder: Path, args, rank: int, barrier, seconds) -> None:
         work = lease.take(Path(place) / "work").folder
         question = OfScenes(Path(place), work, how.coding, ("0",))
         barrier.wait()
-        began = time.monotonic()
+        began, used = time.monotonic(), time.process_time()
         for row in range(SHARE * rank, SHARE * (rank + 1)):
             answering.answer(network, asked, row, question, torch.device("cpu"))
-        seconds[rank] = time.monotonic() - began
+        seconds[rank], spent[rank] = time.monotonic() - began, time.process_time() - used
 
 
 def workers(args, folder: Path) -> None:
     model(folder, args.tile)
-    scene(folder, args.side)
+    scene(folder, args.side, args.rows)
     *_, asked = loaded(folder, args)
-    rates = {}
+    rates, used = {}, {}
     for count in (1, 2):
         context = multiprocessing.get_context("spawn")
-        barrier, seconds = context.Barrier(count), context.Array("d", count)
-        running = [context.Process(target=answer, args=(folder, args, rank, barrier, seconds)) for rank in range(count)]
+        barrier, seconds, spent = context.Barrier(count), context.Array("d", count), context.Array("d", count)
+        running = [context.Process(target=answer, args=(folder, args, rank, barrier, seconds, spent)) for rank in range(count)]
         for process in running:
             process.start()
         for process in running:
             process.join()
         pixels = sum((u.rows.stop - u.rows.start) * (u.columns.stop - u.columns.start) for u in asked.units[: SHARE * count])
         rates[count] = pixels / max(seconds)
-    print(f"workers: {rates[1] / 1e6:.2f} Mpx/s with one, {rates[2] / 1e6:.2f} with two, {rates[2] / rates[1]:.2f} times as many", flush=True)
+        used[count] = pixels / sum(spent)
+    print(
+        f"workers: {rates[1] / 1e6:.2f} Mpx/s with one, {rates[2] / 1e6:.2f} with two, {rates[2] / rates[1]:.2f} times as many; "
+        f"a processor second {used[1] / 1e6:.2f} and {used[2] / 1e6:.2f} Mpx",
+        flush=True,
+    )
 
 
 def windows(args, folder: Path) -> None:
@@ -232,8 +245,8 @@ def windows(args, folder: Path) -> None:
 
     network, _, asked = loaded(folder, args)
     network.eval()
-    side = min(2048, args.side)
-    at = (args.side - side) // 64 * 64
+    side = min(2048, args.side, args.rows)
+    at = (min(args.side, args.rows) - side) // 64 * 64
     device = torch.device("cpu")
     core = max(128, units.CORE * asked.step // 4)
     units.CORE = core // asked.step
@@ -253,9 +266,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("figures", nargs="*", default=["windows", "workers", "whole"])
     parser.add_argument("--side", type=int, default=20_000)
+    parser.add_argument("--rows", type=int, default=0, help="0 for as many as --side")
     parser.add_argument("--tile", type=int, default=512)
     parser.add_argument("--folder", type=Path)
     args = parser.parse_args()
+    args.rows = args.rows or args.side
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     with tempfile.TemporaryDirectory(prefix="bench") as temporary:
         folder = args.folder or Path(temporary)
