@@ -1,7 +1,7 @@
-"""Measures the answers for a scene: python test/bench/scenes.py [whole|workers|windows]... [--side 20000] [--rows 20000] [--tile 512] [--folder FOLDER].
+"""Measures the answers for a scene: python scenes.py [whole|workers|windows]... [--side 20000] [--rows 20000] [--tile 512] [--folder FOLDER].
 
-whole     a prediction by the command of the trainer: seconds, pixels a second and a second of processor time, and the peak memory of all of its processes together; then the
-          polygons are held against the map: their areas, and whether all are valid
+whole     a prediction by the command of the trainer: pixels a second, and a second of processor time, and the peak memory of all of its
+          processes together; then the polygons are held against the map: their areas, and whether all are valid
 workers   pixels a second of one process with one thread, and of two at a time, on the first rows of the scene
 windows   the share of pixels that windows answer as the whole part of 2048 x 2048 pixels does at once, 64 pixels from its border
 
@@ -152,8 +152,9 @@ def whole(args, folder: Path) -> None:
     events = [json.loads(line) for line in (spec.parent / "events.jsonl").read_text().splitlines()]
     at = {e["phase"]: e["time"] for e in events if e["kind"] == "phase"}
     pixels = args.side * args.rows / 1e6
+    rates = f"{pixels / seconds:.2f} Mpx/s, {pixels / spent:.2f} Mpx a processor second"
     print(
-        f"whole: {seconds:.0f} s, {pixels / seconds:.2f} Mpx/s, {pixels / spent:.2f} Mpx a processor second, peak {peak / 2**30:.2f} GiB; phases began at {at}",
+        f"whole: {seconds:.0f} s, {rates}, peak {peak / 2**30:.2f} GiB; phases began at {at}",
         flush=True,
     )
     held_against_map(spec.parent / "out" / "answers", args.side, args.rows)
