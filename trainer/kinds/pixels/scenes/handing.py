@@ -1,13 +1,18 @@
 """What is delivered for scenes: a map of each, and its polygons. The driver makes it of the answers of the workers."""
 
+import contextlib
+import errno
+import os
 import shutil
+import sqlite3
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy
 
 from trainer.data.scenes import opening
-from trainer.errors import UserError, count, gigabytes
+from trainer.errors import UserError, count, gigabytes, is_full
 from trainer.kinds.pixels import codings
 from trainer.kinds.pixels.delivery import without_data, written
 from trainer.kinds.pixels.scenes import geojson, geopackage, maps, parts, polygons
@@ -16,6 +21,7 @@ from trainer.kinds.pixels.scenes.units import Asked, Unit
 
 MOST_POLYGONS = 2_000_000  # of a scene: of more, none are delivered
 _SPARE = 1 << 30  # bytes that stay free
+_FULL = 1 << 24  # free bytes below which a failed write means a full disk
 _EACH = {"classes": 3, "numbers": 9}  # bytes of a pixel on disk at most: the parts, the map as it is written, and the map
 
 
@@ -38,8 +44,24 @@ def check_disk(folder: Path, scenes: list[Asked], classes: bool) -> None:
         )  # fmt: skip
 
 
+@contextlib.contextmanager
+def telling_full(folder: Path) -> Iterator[None]:
+    """Inside this context, what GDAL and SQLite raise on a full disk becomes the OSError that says so."""
+    try:
+        yield
+    except (OSError, sqlite3.Error) as e:
+        if is_full(e) or shutil.disk_usage(folder).free >= _FULL:
+            raise
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder)) from e
+
+
 def make(asked: Asked, units: list[Unit], run: Path, digest: str, coding, labels: tuple[str, ...], to: Path, vectors: bool) -> Told:
     """Make the files of a scene: ``to`` with .tif, and with .gpkg and .geojson for classes where ``vectors`` asks for them."""
+    with telling_full(to.parent):
+        return _made(asked, units, run, digest, coding, labels, to, vectors)
+
+
+def _made(asked: Asked, units: list[Unit], run: Path, digest: str, coding, labels: tuple[str, ...], to: Path, vectors: bool) -> Told:
     scene = asked.scene
     file = to.with_suffix(".tif")
     maps.write(scene, run, digest, units, coding, file)

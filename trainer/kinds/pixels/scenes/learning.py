@@ -1,20 +1,23 @@
 """Datasets of scenes that a model learns from: with masks as large as they are, or with polygons over them."""
 
+import shutil
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy
+
 from trainer.core.example import Dataset, Example
 from trainer.core.input import Input
 from trainer.core.kind import Kind
-from trainer.data import rasters, splits
+from trainer.data import names, rasters, splits
 from trainer.data.checks import Checks
 from trainer.data.claims import FORM, Claim, Files
 from trainer.data.keys import Keys
 from trainer.data.scenes import headers, opening
 from trainer.data.scenes.opening import Scene
 from trainer.data.vectors import reading as vectors
-from trainer.errors import UserError, count, some
+from trainer.errors import UserError, count, gigabytes, some
 from trainer.kinds.annotated import looked
 from trainer.kinds.pixels import codings, reading, scanning
 from trainer.kinds.pixels.reading import Pixels
@@ -26,7 +29,9 @@ from trainer.run_folder import files as run_files
 _CLASSES, _NUMBERS = reading.CLASSES, reading.NUMBERS
 _LARGE = 1 << 24  # pixels of a picture that is read by blocks, however many there are
 _SMALL = 1 << 20  # pixels of the smallest scene
-_LOOKED = 64  # files whose pixels are looked at
+_LOOKED, _MOST_FILES = 64, 2000  # files whose pixels, and whose headers, are looked at
+_ENDINGS = ("tif", "tiff")
+_SPARE = 1 << 30  # bytes that stay free on the disk
 _MOST_VALUES = 2_000_000_000  # of the blocks that are read: pixels times bands
 
 
@@ -41,7 +46,7 @@ class Learnt:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a claim found: pairs of a scene and its mask, or scenes and the files with polygons."""
+    """What a claim found: pairs of a scene and its mask, with those that have no counterpart, or scenes and the files with polygons."""
 
     pairs: list[tuple[finding.Looked, finding.Looked]]
     scenes: list[tuple[Input, Scene]]
@@ -50,6 +55,7 @@ class Reading:
     attribute: str
     folder: Path
     every: list[Input]
+    alone: tuple[str, ...] = ()
 
 
 def claim(kind: Kind, files: Files, settings) -> Claim | None:
@@ -61,25 +67,53 @@ def claim(kind: Kind, files: Files, settings) -> Claim | None:
     every = [*sources.tables, *sources.others, *sources.images, *sources.of_kinds]
     measured = settings.task == _NUMBERS
     folder = files.spec.work / cutting.FOLDER
-    large = [i for i in sources.images if _pixels(i) >= _SMALL]
+    tiffs = [i for i in sources.images if names.extension(i.name) in _ENDINGS]
+    if not tiffs or len(tiffs) > _MOST_FILES:
+        return None
+    large = [i for i in tiffs if _pixels(i) >= _SMALL]
     pairs = finding.pairs(large, measured) if len(large) <= _LOOKED else []
     if pairs and (len(pairs) < reading.FEWEST or max(p[0].scene.pixels for p in pairs) > _LARGE):
         used = frozenset(side.source.name for pair in pairs for side in pair)
-        found = Reading(pairs, [], [], measured, "", folder, every)
+        found = Reading(pairs, [], [], measured, "", folder, every, tuple(i.name for i in large if i.name not in used))
         return Claim(kind, FORM, len(pairs), f"{count(len(pairs), 'scene')} with masks", found, used)
+    if asked and not pairs:
+        _check_sizes(large, measured)
     held = None if measured else looked.find(files)
     if held is None or held.format not in vectors.FORMATS:
         return None
-    scenes = [(i, scene) for i in sources.images if (scene := _placed(i)) is not None]
+    scenes = [(i, scene) for i in tiffs if (scene := _placed(i)) is not None]
     if not scenes:
         raise UserError(
             "no_scenes", f"The dataset has polygons over a map ({held.format} in {some(held.files, 3)}), but no GeoTIFF with a reference system.",
-            "Add the scenes that they were drawn on, as GeoTIFF files with their reference system inside.",
+            "Add the scenes that they were drawn on, as GeoTIFF files with their reference system inside.", _faults(tiffs),
         )  # fmt: skip
     shapes = [s for s in every if s.name in _of_shapes(held.files, every)]
     used = frozenset(i.name for i in (*(s for s, _ in scenes), *shapes))
     found = Reading([], scenes, shapes, False, settings.label_column.strip(), folder, every)
     return Claim(kind, FORM, len(scenes), f"{count(len(scenes), 'scene')} with {held.format}", found, used)
+
+
+def _check_sizes(large: list[Input], measured: bool) -> None:
+    """Raise UserError where two large files would be a scene and its mask if they had one size."""
+    seen = [one for i in large if (one := finding.look(i)) is not None] if len(large) == 2 else []
+    if len(seen) == 2 and sum(one.fractions if measured else one.few for one in seen) == 1:
+        first, second = seen
+        raise UserError(
+            "mask_sizes", f"The mask has another size than the scene: {first.source.name} is {first.scene.width} x {first.scene.height} and "
+            f"{second.source.name} {second.scene.width} x {second.scene.height} pixels, or they lie at different places.",
+            "Save the mask on the grid of the scene, by nearest neighbour, which keeps the values of classes.",
+        )  # fmt: skip
+
+
+def _faults(tiffs: list[Input]) -> str:
+    """Why files that may have been meant are no scenes."""
+    said = []
+    for source in tiffs:
+        try:
+            headers.header(source.file)
+        except (OSError, ValueError) as e:
+            said.append(f"{source.name} cannot be read: {e}")
+    return f"{some(said, 3)}." if said else ""
 
 
 def _pixels(source: Input) -> int:
@@ -118,6 +152,9 @@ def load(claim: Claim, settings, checks: Checks) -> Dataset:
         over = mapped.over(found.scenes, layers, found.attribute, checks)
         labels = over.labels
         learnt = [Learnt(source, outlined.scene, outlined) for source, outlined in over.scenes]
+    if found.alone:
+        checks.warning("scenes_alone", f"Scenes without a mask, and masks without a scene, are left out: {some(found.alone, 5)}.")
+        checks.drop("a scene without a mask, or a mask without a scene", len(found.alone))
     learnt = _of_one_sort(learnt, checks)
     task = _NUMBERS if found.measured else _CLASSES
     checks.events.decision("task", task, f"The task is {'a number' if found.measured else 'a class'} for each pixel: {claim.why}.")
@@ -188,6 +225,7 @@ def _some(blocks: list[Block], bands: int, checks: Checks) -> list[Block]:
 
 def _dataset(claim: Claim, parts: dict[str, list[Block]], learnt: list[Learnt], named: tuple[str, ...], sums: list[str], checks: Checks) -> Dataset:
     found: Reading = claim.reading
+    _check_disk(found.folder.parent, parts, learnt)
     found.folder.mkdir(parents=True, exist_ok=True)
     cut = {name: [_cut(learnt[b.scene], b, found.folder) for b in blocks] for name, blocks in parts.items()}
     pictures, masks = ([pair[side] for rows in cut.values() for pair in rows] for side in (0, 1))
@@ -198,8 +236,9 @@ def _dataset(claim: Claim, parts: dict[str, list[Block]], learnt: list[Learnt], 
     if found.measured:
         coding = codings.Numbers(*scanning.spread([by_name[p.name] for p, _ in cut["train"] if p.name in by_name]))
     else:
-        names = dict(enumerate(named)) if named else {}
-        coding, labels = scanning.classes(scanned, names, some([s.name for s in found.shapes], 2), checks)
+        assert claim.files is not None
+        told = (dict(enumerate(named)), "") if named else reading.named(claim.files.sources)
+        coding, labels = scanning.classes(scanned, *told, checks)
     rows = {name: [_example(by_name[p.name], coding, labels) for p, _ in pairs if p.name in by_name] for name, pairs in cut.items()}
     keys = Keys(claim.kind.key)
     files = [one.source.name for one in learnt]
@@ -208,6 +247,18 @@ def _dataset(claim: Claim, parts: dict[str, list[Block]], learnt: list[Learnt], 
         types={reading.MASK: "number" if found.measured else "category"}, dropped=checks.dropped, not_read=checks.not_read, checks=checks.entries,
         split_sha256=splits.digest(rows, keys), separator=reading.SEPARATOR * bool(labels),
     )  # fmt: skip
+
+
+def _check_disk(folder: Path, parts: dict[str, list[Block]], learnt: list[Learnt]) -> None:
+    """Raise UserError where the blocks, and the numbers of 8 bits that are made of them, may not fit on the disk."""
+    each = [one.scene.bands * (numpy.dtype(one.scene.dtype).itemsize + 1) + 3 for one in learnt]
+    need = sum(b.height * b.width * each[b.scene] for rows in parts.values() for b in rows)
+    free = shutil.disk_usage(folder).free
+    if need + _SPARE > free:
+        raise UserError(
+            "disk_space", f"The blocks of the scenes need up to {gigabytes(need)}, and the shared folder has {gigabytes(free)} free.",
+            "Ask the administrator to make space there, or train on fewer scenes.",
+        )  # fmt: skip
 
 
 def _cut(one: Learnt, block: Block, folder: Path) -> tuple[Input, Input]:

@@ -221,6 +221,16 @@ def test_a_geopackage_has_what_the_standard_asks_for(tmp_path, place, small_wind
     assert set(document["features"][0]["properties"]) == {"class", "score", "area_m2", "pixels"}
 
 
+@pytest.mark.parametrize("error", [OSError("TIFFAppendToStrip: write error"), sqlite3.OperationalError("database or disk is full")])
+def test_a_disk_that_fills_while_a_map_is_written_is_called_full(tmp_path, monkeypatch, error):
+    monkeypatch.setattr(handing.shutil, "disk_usage", lambda folder: type("Usage", (), {"free": 1000}))
+    with pytest.raises(OSError, match="No space left"), handing.telling_full(tmp_path):
+        raise error
+    monkeypatch.undo()
+    with pytest.raises(type(error), match=r"write error|disk is full"), handing.telling_full(tmp_path):
+        raise error
+
+
 def test_a_full_disk_is_seen_before_anything_is_answered(tmp_path, monkeypatch):
     scene = asked(write(tmp_path / "a.tif", ground(130, 130)))
     monkeypatch.setattr(handing.shutil, "disk_usage", lambda folder: type("Usage", (), {"free": 1 << 29}))

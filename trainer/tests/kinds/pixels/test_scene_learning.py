@@ -13,7 +13,7 @@ import shapely
 from conftest import events_of
 from loading import settings_of
 from rasterio.transform import Affine
-from result_checks import check_training, codes
+from result_checks import check_training, codes, result_of
 from scene_files import POLAR, TURNED, write
 from shapely.geometry import box, mapping
 
@@ -24,7 +24,7 @@ from trainer.data.vectors import geojson, geopackages, shapefiles
 from trainer.data.vectors.layer import Layer
 from trainer.errors import UserError
 from trainer.kinds.pixels.codings import NODATA
-from trainer.kinds.pixels.scenes import finding, mapped, places
+from trainer.kinds.pixels.scenes import finding, learning, mapped, places
 from trainer.run import run
 from trainer.run_folder.events import Events
 
@@ -101,6 +101,66 @@ def test_polygons_over_a_part_of_a_scene_are_its_mask_there(tmp_path, make_run, 
     assert "attribute cover" in said["polygons"]["why"]
     share = said["labelled_area"]["choice"]
     assert share == pytest.approx(600 / SIDE, abs=0.01) if form == "geojson" else 0.75 < share < 0.9
+
+
+def claimed(make_run, files, **parameters):
+    """What becomes of a dataset up to the training: the error, or the codes of its warnings."""
+    spec = make_run(files, run="ft-claim", model="pixels-unet", dry_run=True, **parameters)
+    if run(str(spec), "local") != 0:
+        return json.loads((spec.parent / "error.json").read_text())
+    return {w["code"]: w["text"] for w in result_of(spec.parent)["warnings"]}
+
+
+def test_what_has_no_counterpart_is_left_out_by_name(tmp_path, make_run):
+    pixels, truth = ground()
+    tiff = {n: write(tmp_path / "a.tif", v).read_bytes() for n, v in (("a.tif", pixels), ("m.tif", truth.astype(numpy.uint8)))}
+    other = write(tmp_path / "b.tif", pixels[:, :1030]).read_bytes()
+    said = claimed(make_run, {**tiff, "b.tif": other, "classes.txt": "soil\nice\n"})
+    assert "b.tif" in said["scenes_alone"]
+
+
+def test_a_mask_of_another_size_is_refused_with_both(tmp_path, make_run):
+    pixels, truth = ground()
+    files = {
+        "a.tif": write(tmp_path / "a.tif", pixels).read_bytes(),
+        "m.tif": write(tmp_path / "m.tif", truth[:1030].astype(numpy.uint8)).read_bytes(),
+    }
+    error = claimed(make_run, files, task="image-segmentation")
+    assert error["code"] == "mask_sizes" and "1040 x 1030" in error["what"]
+
+
+def test_a_value_without_a_name_is_refused(tmp_path, make_run):
+    pixels, truth = ground()
+    mask = truth.astype(numpy.uint8) * 2
+    files = {"a.tif": write(tmp_path / "a.tif", pixels).read_bytes(), "m.tif": write(tmp_path / "m.tif", mask).read_bytes()}
+    error = claimed(make_run, {**files, "classes.txt": "soil\nice\n"})
+    assert error["code"] == "unknown_class" and "value 2" in error["what"]
+
+
+def test_a_scene_that_is_cut_off_is_named(tmp_path, make_run):
+    pixels, truth = ground()
+    scene = write(tmp_path / "a.tif", pixels).read_bytes()[:-5000]
+    frame = geopandas.GeoDataFrame({"cover": ["ice"] * int(truth[::50, ::50].sum())}, geometry=boxes(truth), crs=POLAR)
+    frame.to_file(tmp_path / "f.gpkg")
+    error = claimed(make_run, {"scene.tif": scene, "f.gpkg": (tmp_path / "f.gpkg").read_bytes()})
+    assert error["code"] == "no_scenes" and "scene.tif cannot be read: it is cut off" in error["why"]
+
+
+def test_scenes_of_another_sort_are_left_out_and_equal_sorts_asked(tmp_path):
+    pixels, _ = ground(600)
+    deep, flat = (opening.scene(write(tmp_path / n, v)) for n, v in (("a.tif", pixels), ("b.tif", pixels[:1].astype(numpy.float32))))
+    learnt = [learning.Learnt(Input(f"{i}.tif", s.file, 1, ""), s, None) for i, s in enumerate((deep, deep, deep, flat))]
+    assert len(learning._of_one_sort(learnt, checks_in(tmp_path))) == 3
+    assert "3.tif" in events_of(tmp_path)[-1]["text"]
+    with pytest.raises(UserError, match="different ways"):
+        learning._of_one_sort(learnt[2:], checks_in(tmp_path))
+
+
+def test_a_full_disk_is_seen_before_blocks_are_written(tmp_path, monkeypatch):
+    scene = opening.scene(write(tmp_path / "a.tif", numpy.ones((200, 200), numpy.uint16)))
+    monkeypatch.setattr(learning.shutil, "disk_usage", lambda folder: type("Usage", (), {"free": 1 << 29}))
+    with pytest.raises(UserError, match="free"):
+        learning._check_disk(tmp_path, {"train": [places.Block(0, 0, 0, 200, 200)]}, [learning.Learnt(Input("a", scene.file, 1, ""), scene, None)])
 
 
 def outlined(tmp_path, shapes, crs=POLAR, transform=TURNED, area=(), names=None):
