@@ -185,7 +185,7 @@ e2e-kuberay: build ## trainings on a real Kubernetes node: the Helm chart, RayJo
 	test/cluster/image.sh clowder-ray/extractor:e2e bin/extractor && \
 	go test -tags kuberay -count=1 -v -failfast -timeout 45m $(if $(RUN),-run '$(RUN)') ./test/kuberay
 
-lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-layers lint-workflows lint-ui lint-words lint-files vuln ## run all linters
+lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-layers lint-workflows lint-ui lint-words lint-files docs vuln ## run all linters
 	@go mod tidy -diff
 	@$(VENV)/bin/ruff check -q --config trainer/ruff.toml trainer test
 	@$(VENV)/bin/ruff format -q --check --config trainer/ruff.toml trainer test
@@ -225,6 +225,10 @@ lint-words: ## find words that plain English does without (test/setup/words.txt)
 .PHONY: lint-files
 lint-files: ## find files that are too large to be source, such as a package that was downloaded here
 	@git ls-files -z | xargs -0 stat -c '%s %n' | awk '$$1 > 300000 { print "remove " $$2 " from git: it has more than 300 kB"; found = 1 } END { exit found }'
+
+.PHONY: docs
+docs: $(VENV)/ready ## make the site of the documentation in var/site; a link that leads nowhere fails
+	@CACHE=$(CACHE) test/setup/lint.sh docs
 
 lint-helm: ## check the Helm chart with the values of each example
 	@helm=$$(test/cluster/binaries.sh helm)/helm; for values in deploy/helm/examples/*.yaml; do \
@@ -279,8 +283,8 @@ bench-graph: setup ## measure trainings on generated graphs, up to 2.9 million n
 	@$(PYTHON) test/bench/graph.py $(or $(FIGURES),rate workers table start)
 	@$(if $(FIGURES),,$(PYTHON) test/bench/graph.py whole --nodes 2927963 --degree 22.4 --epochs 1)
 
-bench-imagery: setup ## scores on pictures with polygons of VIA that you have: make bench-imagery TRAIN=dir TEST=dir [MINUTES=20] [SEED=0]
-	@$(PYTHON) test/bench/imagery.py --train "$(TRAIN)" --test "$(TEST)" --minutes $(or $(MINUTES),20) --seed $(or $(SEED),0)
+bench-imagery: setup ## scores on pictures with masks or outlines that you have: make bench-imagery TRAIN=dir TEST=dir [MINUTES=20] [SEED=0] [PARAMS='epochs=9'] [KEEP=dir]
+	@$(PYTHON) test/bench/imagery.py --train "$(TRAIN)" --test "$(TEST)" --minutes $(or $(MINUTES),20) --seed $(or $(SEED),0) $(foreach p,$(PARAMS),--param "$(p)") $(if $(KEEP),--keep "$(KEEP)")
 
 .PHONY: bench-scenes
 bench-scenes: setup ## measure predictions on a made GeoTIFF scene: make bench-scenes [SIDE=20000] [FIGURES='windows workers whole'] [FOLDER=dir]

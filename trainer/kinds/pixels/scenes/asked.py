@@ -15,6 +15,7 @@ from trainer.data.scenes import headers, opening
 from trainer.data.sources import Sources
 from trainer.errors import UserError, some
 from trainer.kinds.pixels import codings, reading
+from trainer.kinds.pixels.drawn import Drawing
 from trainer.kinds.pixels.question import OfScenes
 from trainer.kinds.pixels.scenes import handing, parts, units
 from trainer.kinds.pixels.scenes.finding import masks_of
@@ -55,14 +56,15 @@ def to_predict(sources: Sources, measured: bool, events) -> tuple[list[Example],
     taken = {m.name for m in known.values()}
     for source in large:
         if source.name not in taken:
-            rows.append(_asked(source, known.get(source.name)))
+            mask = known.get(source.name)
+            rows.append(_asked(source, mask.file if mask else None, mask.name if mask else ""))
             named.append(source.name)
     if rest.images or not rows:
         if refused and not rest.images:
             raise _refused(refused)
-        small, names, left = reading.to_predict(rest, measured)
+        small, names, left = reading.to_predict(rest, measured, events)
         by_name = {i.name: i for i in inputs}
-        rows += [_asked(by_name[e.file], _mask(e)) if e.file in by_name else e for e in small]
+        rows += [_asked(by_name[e.file], e.content.mask, e.target) if e.file in by_name else e for e in small]
         named, skipped = named + names, skipped + left
     if refused:
         events.warning("scenes_refused", f"{len(refused)} files are left out: {some([f'{name} ({why})' for name, why in refused], 5)}.")
@@ -93,15 +95,11 @@ def _is_small(source: Input) -> bool:
     return not replace(header, placed=False).is_scene
 
 
-def _mask(example: Example) -> Input | None:
-    content = example.content
-    return Input(example.target, content.mask, 0, "") if content.mask else None
-
-
-def _asked(source: Input, mask: Input | None) -> Example:
-    sums = [i.sha256 or files.sha256(i.file) for i in (source, *([mask] if mask else []))]
-    content = Asked(source.name, opening.scene(source.file), mask.file if mask else None, hashlib.sha256("".join(sums).encode()).hexdigest())
-    return Example(source.name, 0, content, mask.name if mask else "")
+def _asked(source: Input, mask: Path | Drawing | None, said: str) -> Example:
+    """A scene as an example. ``said`` names its mask, empty where there is none."""
+    known = repr(mask) if isinstance(mask, Drawing) else files.sha256(mask) if mask else ""
+    digest = hashlib.sha256(f"{source.sha256 or files.sha256(source.file)} {known}".encode()).hexdigest()
+    return Example(source.name, 0, Asked(source.name, opening.scene(source.file), mask, digest), said)
 
 
 def _refused(refused: list[tuple[str, str]]) -> UserError:

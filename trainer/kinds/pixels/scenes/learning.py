@@ -19,8 +19,9 @@ from trainer.data.scenes.opening import Scene
 from trainer.data.vectors import reading as vectors
 from trainer.errors import UserError, count, gigabytes, some
 from trainer.kinds.annotated import looked
-from trainer.kinds.pixels import codings, reading, scanning
-from trainer.kinds.pixels.reading import Pixels
+from trainer.kinds.pixels import codings, reading, scanning, splitting
+from trainer.kinds.pixels.content import MASK, Pixels
+from trainer.kinds.pixels.drawn import SEPARATOR
 from trainer.kinds.pixels.scenes import cutting, finding, mapped, places
 from trainer.kinds.pixels.scenes.cutting import Masked, Truth
 from trainer.kinds.pixels.scenes.places import Block
@@ -72,7 +73,7 @@ def claim(kind: Kind, files: Files, settings) -> Claim | None:
         return None
     large = [i for i in tiffs if _pixels(i) >= _SMALL]
     pairs = finding.pairs(large, measured) if len(large) <= _LOOKED else []
-    if pairs and (len(pairs) < reading.FEWEST or max(p[0].scene.pixels for p in pairs) > _LARGE):
+    if pairs and (len(pairs) < splitting.FEWEST or max(p[0].scene.pixels for p in pairs) > _LARGE):
         used = frozenset(side.source.name for pair in pairs for side in pair)
         found = Reading(pairs, [], [], measured, "", folder, every, tuple(i.name for i in large if i.name not in used))
         return Claim(kind, FORM, len(pairs), f"{count(len(pairs), 'scene')} with masks", found, used)
@@ -199,10 +200,10 @@ def _blocks(learnt: list[Learnt], checks: Checks) -> tuple[list[Block], list[str
             if places.is_used(known, block):
                 counts.append((block, values))
     total = sum((values for _, values in counts), Counter())
-    if len(counts) < reading.FEWEST:
+    if len(counts) < splitting.FEWEST:
         raise UserError(
             "too_few_pictures", f"Only {count(len(counts), 'block')} of {side} x {side} pixels of the scenes are labelled.",
-            f"Label more of them: at least {reading.FEWEST} blocks, better fifty.",
+            f"Label more of them: at least {splitting.FEWEST} blocks, better fifty.",
         )  # fmt: skip
     first = min(total)
     kept = [replace(block, filled=any(v != first for v in values)) for block, values in counts]
@@ -239,13 +240,14 @@ def _dataset(claim: Claim, parts: dict[str, list[Block]], learnt: list[Learnt], 
         assert claim.files is not None
         told = (dict(enumerate(named)), "") if named else reading.named(claim.files.sources)
         coding, labels = scanning.classes(scanned, *told, checks)
+        coding = replace(coding, labels=labels)
     rows = {name: [_example(by_name[p.name], coding, labels) for p, _ in pairs if p.name in by_name] for name, pairs in cut.items()}
     keys = Keys(claim.kind.key)
     files = [one.source.name for one in learnt]
     return Dataset(
         _NUMBERS if found.measured else _CLASSES, claim.kind, rows, files, (), "", labels=labels,
-        types={reading.MASK: "number" if found.measured else "category"}, dropped=checks.dropped, not_read=checks.not_read, checks=checks.entries,
-        split_sha256=splits.digest(rows, keys), separator=reading.SEPARATOR * bool(labels),
+        types={MASK: "number" if found.measured else "category"}, dropped=checks.dropped, not_read=checks.not_read, checks=checks.entries,
+        split_sha256=splits.digest(rows, keys), separator=SEPARATOR * bool(labels),
     )  # fmt: skip
 
 
@@ -269,7 +271,7 @@ def _example(pair: scanning.Pair, coding: codings.Classes | codings.Numbers, lab
     """A block as an example. Its target lists its classes, or is the mean of its numbers."""
     if isinstance(coding, codings.Classes):
         held = [label for label, value in zip(labels, coding.values) if pair.counts[value]]
-        target = reading.SEPARATOR.join(held) or labels[0]
+        target = SEPARATOR.join(held) or labels[0]
     else:
         number, total, _ = pair.sums
         target = f"{total / number if number else 0.0:.9g}"

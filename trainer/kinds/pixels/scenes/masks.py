@@ -6,13 +6,20 @@ from typing import Any
 
 import numpy
 
+from trainer.data import rasters
 from trainer.data.scenes import opening
 from trainer.data.scenes.opening import Scene
 from trainer.kinds.pixels import codings
+from trainer.kinds.pixels.drawn import Drawing
 
 
-def window(file: Path, place: tuple[slice, slice], coding: codings.Classes | codings.Numbers) -> numpy.ndarray:
-    """What a mask says of a window: classes (uint8), UNLABELLED where it says none, or numbers (float32) with NaN. Raises OSError or ValueError."""
+def window(file: Path | Drawing, place: tuple[slice, slice], coding: codings.Classes | codings.Numbers) -> numpy.ndarray:
+    """What a mask says of a window: classes (uint8), UNLABELLED where it says none, or numbers (float32) with NaN. Raises OSError or ValueError.
+
+    Drawings and masks that are no TIFF, which small scenes have, are read as a whole.
+    """
+    if isinstance(file, Drawing) or not rasters.is_tiff(file):
+        return numpy.array(coding.read(file)[place])  # type: ignore[arg-type]
     with opening.opened(file) as dataset:
         scene = opening.scene(file)
         if isinstance(coding, codings.Numbers):

@@ -11,6 +11,7 @@ from trainer.data.pictures.bands import Bands
 from trainer.data.scenes import opening
 from trainer.data.scenes.opening import Scene
 from trainer.errors import UserError
+from trainer.kinds.pixels.drawn import Drawing
 from trainer.kinds.pixels.windows import Windows, normalised
 
 CORE, HALO = 512, 64  # places of the network that are answered in a window, and around them: computed and thrown away
@@ -23,7 +24,7 @@ class Asked:
 
     name: str
     scene: Scene
-    mask: Path | None
+    mask: Path | Drawing | None
     digest: str
 
     @property
