@@ -105,13 +105,15 @@ class Memory:
     """The peak memory (proportional set size) of a process with all of its children, looked at five times a second."""
 
     def __init__(self, pid: int):
-        self.peak, self._pid, self._over = 0, pid, threading.Event()
+        self.peak, self.at, self._pid, self._over = 0, "", pid, threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
         self._thread.start()
 
     def _look(self) -> None:
         while not self._over.wait(0.2):
-            self.peak = max(self.peak, sum(map(self._size, self._tree(self._pid))))
+            now = sum(map(self._size, self._tree(self._pid)))
+            if now > self.peak:
+                self.peak, self.at = now, time.strftime("%H:%M:%S", time.gmtime())
 
     def _tree(self, pid: int) -> list[int]:
         try:
@@ -154,7 +156,7 @@ def whole(args, folder: Path) -> None:
     pixels = args.side * args.rows / 1e6
     rates = f"{pixels / seconds:.2f} Mpx/s, {pixels / spent:.2f} Mpx a processor second"
     print(
-        f"whole: {seconds:.0f} s, {rates}, peak {peak / 2**30:.2f} GiB; phases began at {at}",
+        f"whole: {seconds:.0f} s, {rates}, peak {peak / 2**30:.2f} GiB at {memory.at}; phases began at {at}",
         flush=True,
     )
     held_against_map(spec.parent / "out" / "answers", args.side, args.rows)

@@ -6,6 +6,7 @@ import numpy
 
 from trainer.data.scenes.opening import Scene
 
+_AT_ONCE = 100_000  # corners, which are lists of Python on their way
 _EQUAL_AREA, _DEGREES = 6933, 4326  # EPSG: a projection that keeps areas on the ellipsoid, and longitude and latitude
 
 
@@ -57,7 +58,11 @@ class Plane:
         to = rasterio.crs.CRS.from_epsg(code)
 
         def moved(places: numpy.ndarray) -> numpy.ndarray:
-            return numpy.column_stack(warp.transform(self.crs, to, places[:, 0], places[:, 1])) if len(places) else places
+            found = numpy.empty_like(places)
+            for start in range(0, len(places), _AT_ONCE):
+                part = places[start : start + _AT_ONCE]
+                found[start : start + _AT_ONCE] = numpy.column_stack(warp.transform(self.crs, to, part[:, 0], part[:, 1]))
+            return found
 
         return shapely.transform(placed, moved)
 

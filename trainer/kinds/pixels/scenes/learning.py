@@ -226,8 +226,8 @@ def _some(blocks: list[Block], bands: int, checks: Checks) -> list[Block]:
 
 def _dataset(claim: Claim, parts: dict[str, list[Block]], learnt: list[Learnt], named: tuple[str, ...], sums: list[str], checks: Checks) -> Dataset:
     found: Reading = claim.reading
-    _check_disk(found.folder.parent, parts, learnt)
     found.folder.mkdir(parents=True, exist_ok=True)
+    _check_disk(found.folder, parts, learnt)
     cut = {name: [_cut(learnt[b.scene], b, found.folder) for b in blocks] for name, blocks in parts.items()}
     pictures, masks = ([pair[side] for rows in cut.values() for pair in rows] for side in (0, 1))
     scanned = scanning.scan(pictures, masks, found.measured, checks)

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 import numpy
 
-MOST_CORNERS = 2_000_000  # of one polygon: a larger one is given out in parts, which are cut at strips
+MOST_CORNERS = 250_000  # of one polygon: a larger one is given out in parts, which are cut at strips, since uniting parts takes much memory
 STRIP = 1 << 23  # pixels of a strip, about
-_AT_ONCE = 5000
+_AT_ONCE, _CORNERS_AT_ONCE = 5000, 500_000  # polygons, and corners of them, that are given out together
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,7 @@ class _Traced:
         self.classes = classes
         self.open: dict[int, _Open] = {}
         self.done: list[_Open] = []
+        self.corners = 0  # of those that are done
         self.above: numpy.ndarray | None = None  # which open polygon each pixel of the last row belongs to, from 1; 0 for none
         self.number = 0
 
@@ -114,19 +115,29 @@ class _Traced:
 
     def _close(self, going_on: set[int]) -> None:
         for name in [n for n in self.open if n not in going_on]:
-            self.done.append(self.open.pop(name))
+            self._finish(self.open.pop(name))
         for name, held in self.open.items():
             if held.corners > MOST_CORNERS:
-                self.done.append(held)
+                self._finish(held)
                 self.open[name] = _Open(held.label)
+
+    def _finish(self, held: _Open) -> None:
+        if held.pieces:
+            self.done.append(held)
+            self.corners += held.corners
 
     def given(self, all_of_them: bool) -> Iterator[Found]:
         """What is finished, some at a time."""
         if all_of_them:
             self._close(set())
-        while self.done and (all_of_them or len(self.done) >= _AT_ONCE):
-            some, self.done = self.done[:_AT_ONCE], self.done[_AT_ONCE:]
-            yield _whole([held for held in some if held.pieces])
+        while self.done and (all_of_them or len(self.done) >= _AT_ONCE or self.corners >= _CORNERS_AT_ONCE):
+            some: list[_Open] = []
+            corners = 0
+            while self.done and len(some) < _AT_ONCE and corners < _CORNERS_AT_ONCE:
+                some.append(self.done.pop())
+                corners += some[-1].corners
+            self.corners -= corners
+            yield _whole(some)
 
 
 def _labelled(values: numpy.ndarray, classes: int) -> tuple[numpy.ndarray, int, numpy.ndarray]:
