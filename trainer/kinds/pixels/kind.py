@@ -158,8 +158,10 @@ class Pixels(ExampleKind):
 
     def picture(self, example) -> str | None:
         from trainer.data.pictures import thumbnails
+        from trainer.kinds.pixels.scenes import units
 
-        return thumbnails.of(example.content.picture)
+        content = example.content
+        return units.thumbnail(content) if isinstance(content, units.Asked) else thumbnails.of(content.picture)
 
     def baselines(self, data, seed: int) -> list[dict]:
         from trainer.kinds.pixels import forest

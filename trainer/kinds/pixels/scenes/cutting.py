@@ -13,7 +13,7 @@ from trainer.data import tiffs
 from trainer.data.scenes import opening
 from trainer.data.scenes.opening import Scene
 from trainer.kinds.pixels.codings import NODATA
-from trainer.kinds.pixels.scenes import masks
+from trainer.kinds.pixels.scenes import masks, where
 from trainer.kinds.pixels.scenes.places import Block
 
 FOLDER = "blocks"  # in the folder of a start
@@ -53,7 +53,7 @@ def counted(scene: Scene, truth: Truth, place: tuple[slice, slice]) -> tuple[Cou
 
 def cut(source: Input, scene: Scene, truth: Truth, block: Block, folder: Path) -> tuple[Input, Input]:
     """Write a block and its mask into ``folder``. Raises OSError or ValueError."""
-    name = f"{source.name} at {block.left}, {block.top}"
+    name = where.name(source.name, block.left, block.top)
     stem = f"{block.scene}-{block.top}-{block.left}"
     with opening.opened(scene.file) as dataset:
         pixels, holds = opening.colours(dataset, scene, block.place) if scene.palette else opening.read(dataset, scene, block.place)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from trainer.data.pictures import bands
+from trainer.data.pictures import bands, thumbnails
 from trainer.data.pictures.bands import Bands
 from trainer.data.scenes import opening
 from trainer.data.scenes.opening import Scene
@@ -16,6 +16,7 @@ from trainer.kinds.pixels.windows import Windows, normalised
 
 CORE, HALO = 512, 64  # places of the network that are answered in a window, and around them: computed and thrown away
 PIXELS = 1 << 25  # of a unit at most
+_SHOWN = 512  # pixels to each side of the middle of a scene, in its small picture
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,17 @@ class Asked:
     @property
     def picture(self) -> Path:
         return self.scene.file
+
+
+def thumbnail(asked: Asked) -> str | None:
+    """A small PNG in base64 of the middle of a scene, which is never read as a whole; None where it cannot be read."""
+    scene = asked.scene
+    place = tuple(slice(max(0, n // 2 - _SHOWN), n // 2 + _SHOWN) for n in (scene.height, scene.width))
+    try:
+        with opening.opened(scene.file) as dataset:
+            return thumbnails.png(bands.seen(*opening.read(dataset, scene, place)))  # type: ignore[arg-type]
+    except (OSError, ValueError):
+        return None
 
 
 @dataclass(frozen=True)

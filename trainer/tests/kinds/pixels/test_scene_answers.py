@@ -1,5 +1,7 @@
 """The answers for scenes: by windows as at once, as maps and polygons that others open, and not again after a kill."""
 
+import base64
+import io
 import json
 import sqlite3
 from dataclasses import replace
@@ -9,6 +11,7 @@ import numpy
 import pytest
 import rasterio
 import torch
+from PIL import Image
 from rasterio.transform import Affine
 from result_checks import check_files, predictions
 from scene_files import CODING, POLAR, TURNED, asked, ground, untrained, write
@@ -156,6 +159,14 @@ def test_without_a_reference_system_polygons_are_in_pixels(tmp_path, place, smal
     assert not (place[1] / "0.geojson").exists()
     frame = geopandas.read_file(place[1] / "0.gpkg")
     assert frame["area_m2"].isna().all() and frame.area.sum() == frame["pixels"].sum()
+
+
+def test_the_small_picture_of_a_scene_is_of_its_middle(tmp_path):
+    values = ground(300, 3000)
+    values[:, :, 900:2100] = 0
+    text = units.thumbnail(asked(write(tmp_path / "a.tif", values)))
+    with Image.open(io.BytesIO(base64.b64decode(text))) as image:
+        assert max(image.size) == 64 and len(image.convert("RGB").getcolors()) == 1
 
 
 def test_numbers_are_a_map_of_numbers(tmp_path, place, small_windows):

@@ -1,5 +1,7 @@
 """What is learnt from scenes: blocks of place with a gap, masks by windows, and polygons over a part of the ground."""
 
+import base64
+import io
 import json
 import math
 import sqlite3
@@ -12,8 +14,9 @@ import rasterio
 import shapely
 from conftest import events_of
 from loading import settings_of
+from PIL import Image
 from rasterio.transform import Affine
-from result_checks import check_training, codes, result_of
+from result_checks import blocks_of, check_training, codes, result_of
 from scene_files import POLAR, TURNED, write
 from shapely.geometry import box, mapping
 
@@ -73,6 +76,10 @@ def test_one_scene_with_its_mask_is_learnt_in_blocks_of_place(tmp_path, make_run
     assert "blocks of the same scene" in said and "a gap of 32 pixels" in said
     assert result["data"]["files"] == ["east.tif"]
     assert sum(result["data"]["rows"].values()) >= 60
+    drawn = next(b for b in blocks_of(result, "Pictures and masks") if b.get("title") == "Where training and test lie")
+    with Image.open(io.BytesIO(base64.b64decode(drawn["pictures"][0]["png"]))) as image:
+        colours = {colour for _, colour in image.convert("RGB").getcolors()}
+    assert {(0, 114, 178), (230, 159, 0), (0, 158, 115), (225, 225, 225)} == colours
 
 
 @pytest.mark.parametrize("form", ["geojson", "gpkg", "shp"])
