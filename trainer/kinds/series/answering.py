@@ -10,9 +10,9 @@ from trainer.data import sources
 from trainer.data.checks import Checks
 from trainer.data.columns import choices, clocks, joined_clocks, profiles
 from trainer.data.columns.values import Style
-from trainer.data.formats.table import Table
+from trainer.data.formats import tables as read_tables
+from trainer.data.formats.table import NotATable, Table
 from trainer.errors import UserError, reading_model, some
-from trainer.kinds.rows import from_tables
 from trainer.kinds.series import columns, forecaster, gathered, methods, results
 from trainer.kinds.series.columns import Found
 from trainer.kinds.series.forecaster import Forecaster
@@ -32,9 +32,8 @@ def answer(spec, settings, model, events, began: float) -> None:
         target, known = registry.restored(described["target"]), forecaster.load(model.folder)
     found = sources.find(spec, settings.data_file, events)
     checks = Checks(events)
-    tables = from_tables.read(found.tables, found.ignored, settings, events)
     needed = [*described["columns"], described["label_column"]]
-    fitting = [t for t in tables if not t.lacks(needed)]
+    fitting = _fitting(found, needed, settings, events)
     if not fitting:
         raise UserError(
             "no_data", f"The dataset has no table with the columns {some(needed, 8)}, which the model reads.", "Add one, or choose another model.",
@@ -57,6 +56,17 @@ def answer(spec, settings, model, events, began: float) -> None:
         spec, settings, model, answered, sorted(t.name for t in fitting), list(described["columns"]), sum(n for _, n in checks.dropped),
         described["label_column"], candidates.versions(), events, began, facts,
     )  # fmt: skip
+
+
+def _fitting(found: sources.Sources, needed: list[str], settings, events) -> list[Table]:
+    """The tables that have the columns ``needed``."""
+    fitting = []
+    for source in found.tables:
+        try:
+            fitting += [t for t in read_tables.read_all(source, {n.lower() for n in needed}, settings, events) if not t.lacks(needed)]
+        except NotATable as e:
+            found.ignored.add(source.name, e)
+    return fitting
 
 
 def _time(described: dict, known: Forecaster) -> list[str]:

@@ -11,6 +11,7 @@ from safetensors import numpy as safetensors
 from trainer import threads
 from trainer.config.settings import Settings
 from trainer.core.example import Dataset, Example
+from trainer.errors import UserError
 from trainer.kinds.boosted import forest as forests
 from trainer.kinds.series import judging, methods, steps as examples_of
 from trainer.kinds.series.calendar import Calendar
@@ -125,7 +126,9 @@ class AtOrigins:
 
 
 def fit(data: Dataset, target: Later, settings: Settings) -> Forecaster:
-    """Choose the method on rolling origins inside the training steps, and fit what all series share on all of these."""
+    """Choose the method on rolling origins inside the training steps, and fit what all series share on all of these.
+
+    Raises UserError where the method that was asked for cannot be fitted."""
     split = data.splits["train"]
     assert isinstance(split, examples_of.Steps)
     how: Lags = split.details.lags
@@ -137,8 +140,11 @@ def fit(data: Dataset, target: Later, settings: Settings) -> Forecaster:
         fitted = methods.fit(split.panel, ends, how, settings.seed)
     if asked:
         method = asked[0]
-    if method not in fitted.names() or method not in judged.forecasts:
-        method = methods.NAIVE
+        if method not in judged.forecasts or method not in fitted.names():
+            raise UserError(
+                "short_series", f"The series are too short for {methods.TITLES[method]} and its rolling origins.",
+                "Set forecast_method to auto, set a smaller horizon, or add earlier rows.",
+            )  # fmt: skip
     widths = judging.widths(judged, method, horizon)
     return Forecaster(
         method, fitted, widths, figures, len(judged.origins), _kept(split.panel, how), split.details.covariates, AtOrigins(judged, method, widths)

@@ -166,7 +166,8 @@ def _smoothed(sums: numpy.ndarray, counts: numpy.ndarray) -> numpy.ndarray:
     """The mean error at each step ahead: over neighbours, and never smaller farther ahead."""
     reach = max(1, len(sums) // 6)
     kernel = numpy.ones(2 * reach + 1)
-    mean = numpy.convolve(sums, kernel, "same") / numpy.maximum(1e-300, numpy.convolve(counts, kernel, "same"))
+    around, number = (numpy.convolve(part, kernel)[reach : reach + len(part)] for part in (sums, counts))
+    mean = around / numpy.maximum(1e-300, number)
     grows = numpy.maximum.accumulate(mean)
     falls = numpy.minimum.accumulate(mean[::-1])[::-1]
     return numpy.maximum((grows + falls) / 2, 1e-12)
