@@ -1,7 +1,7 @@
 # Large files are in CACHE, outside the tree. Their names contain a hash of what they were built from.
 SHELL  := /bin/bash
 CACHE  ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/clowder-ray
-LOCKS  := trainer/requirements.txt trainer/requirements-test.txt
+LOCKS  := trainer/requirements-core.txt trainer/requirements.txt trainer/requirements-test.txt
 VENV   := $(CACHE)/venv-$(firstword $(shell cat $(LOCKS) test/setup/venv.sh | sha256sum | cut -c1-12))
 PYTHON := $(VENV)/bin/python
 LINT_VERSION := v2.15.0
@@ -32,7 +32,12 @@ setup: $(VENV)/ready ## install what is missing: Debian's RabbitMQ and bubblewra
 
 $(VENV)/ready: $(LOCKS) test/setup/venv.sh
 	@test/setup/debian.sh
-	@test/setup/venv.sh $(VENV) trainer/requirements-test.txt
+	@test/setup/venv.sh $(VENV) all
+
+.PHONY: setup-core
+setup-core: ## install what the demo needs: a fifth of it; what networks need is added by the first run that trains one
+	@test/setup/debian.sh core
+	@test/setup/venv.sh $(VENV) core
 
 lock: ## write the lock files of the Python packages after a change of trainer/requirements*.in
 	@test/setup/lock.sh $(CACHE)
@@ -46,21 +51,21 @@ ui: ## bundle the scripts of the studio, which Go embeds: with Node, from PyPI w
 
 # --- use
 
-demo: setup build ## send a message and train a model, on a real RabbitMQ and a real Ray
+demo: setup-core build ## send a message and train a model, on a real RabbitMQ and a real Ray
 	@go run ./test/demo
 
 studio: setup build ## start a studio to be clicked: the service, the double of Clowder and a Ray; prints the address
 	@go run ./test/studio/demo
 
-run: setup build ## train on a folder: make run DATASET=dir OUT=dir [PARAMS='epochs=2 batch_size=16']
+run: setup-core build ## train on a folder: make run DATASET=dir OUT=dir [PARAMS='epochs=2 batch_size=16']
 	@test -n "$(DATASET)" -a -n "$(OUT)" || { echo "usage: make run DATASET=dir OUT=dir [PARAMS='epochs=2 ...']" >&2; exit 2; }
 	@bin/extractor run "$(DATASET)" --out "$(OUT)" $(foreach p,$(PARAMS),--param "$(p)")
 
-serve: setup build ## run the service on RABBITMQ_URI and CLOWDER_URL, on the Ray of RAY_ADDRESS or a local one
+serve: setup-core build ## run the service on RABBITMQ_URI and CLOWDER_URL, on the Ray of RAY_ADDRESS or a local one
 	@if [ -n "$$RAY_ADDRESS" ]; then exec bin/extractor serve; fi; \
 	eval "$$(bin/extractor ray up --dir $(RAY_DIR))" && exec bin/extractor serve
 
-ray-up: setup build ## start a local Ray with token auth on loopback; prints its address
+ray-up: setup-core build ## start a local Ray with token auth on loopback; prints its address
 	@bin/extractor ray up --dir $(RAY_DIR)
 
 ray-down: build ## stop the local Ray
@@ -274,8 +279,8 @@ bench-graph: setup ## measure trainings on generated graphs, up to 2.9 million n
 	@$(PYTHON) test/bench/graph.py $(or $(FIGURES),rate workers table start)
 	@$(if $(FIGURES),,$(PYTHON) test/bench/graph.py whole --nodes 2927963 --degree 22.4 --epochs 1)
 
-bench-imagery: setup ## scores on pictures with polygons of VIA that you have: make bench-imagery TRAIN=dir TEST=dir [MINUTES=20] [SEED=0]
-	@$(PYTHON) test/bench/imagery.py --train "$(TRAIN)" --test "$(TEST)" --minutes $(or $(MINUTES),20) --seed $(or $(SEED),0)
+bench-imagery: setup ## scores on pictures with masks or outlines that you have: make bench-imagery TRAIN=dir TEST=dir [MINUTES=20] [SEED=0] [PARAMS='epochs=9'] [KEEP=dir]
+	@$(PYTHON) test/bench/imagery.py --train "$(TRAIN)" --test "$(TEST)" --minutes $(or $(MINUTES),20) --seed $(or $(SEED),0) $(foreach p,$(PARAMS),--param "$(p)") $(if $(KEEP),--keep "$(KEEP)")
 
 bench-graph-sets: setup ## scores on graphs that you have, over several seeds: make bench-graph-sets SETS='dir dir' [FIGURES='links edges nodes public'] [SEEDS=0,1,2]
 	@$(PYTHON) test/bench/graph_sets.py $(SETS) --figures $(or $(FIGURES),links edges nodes) --seeds $(or $(SEEDS),0,1,2)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
+	"github.com/ncsa/clowder-ray/internal/clowder/form"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 )
@@ -36,6 +38,40 @@ func TestExtractorsNeedDifferentQueuesAndReadableForms(t *testing.T) {
 	all, err := extractors(set, volume.Volume{Dir: set.SharedDir})
 	require.NoError(t, err)
 	require.Equal(t, []string{finetuner, advanced, predictor, scripter, "ncsa.ray.runs"}, all.Names())
+}
+
+// TestEachExtractorHasAFormThatClowderDraws, in both versions: the page of v2 submits nothing to an extractor without parameters.schema, and shows
+// no page at all of a form with some kinds of fields.
+func TestEachExtractorHasAFormThatClowderDraws(t *testing.T) {
+	t.Parallel()
+	for version, env := range map[string][]string{"v1": {"CLOWDER_VERSION=1"}, "v2": {"CLOWDER_VERSION=2", "AUTOMATIC_AFTER=1m"}} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			set, err := readEnv(append(env, "SHARED_DIR="+t.TempDir())...)
+			require.NoError(t, err)
+			all, err := extractors(set, volume.Volume{Dir: set.SharedDir})
+			require.NoError(t, err)
+			require.Len(t, all, map[string]int{"v1": 5, "v2": 6}[version])
+			for _, e := range all {
+				var beat struct {
+					Info struct {
+						Parameters struct {
+							Schema map[string]map[string]any `json:"schema"`
+						} `json:"parameters"`
+					} `json:"extractor_info"`
+				}
+				require.NoError(t, json.Unmarshal(e.Info.Heartbeat(e.Queue, form.Owner{}, "i"), &beat))
+				require.NotNil(t, beat.Info.Parameters.Schema, e.Name())
+				require.Equal(t, e.Automatic, len(beat.Info.Parameters.Schema) == 0, "%s: only what nobody submits has an empty form", e.Name())
+				for name, field := range beat.Info.Parameters.Schema {
+					require.Contains(t, []any{"string", "number", "integer", "boolean", "object"}, field["type"], "%s of %s", name, e.Name())
+					require.NotContains(t, field, "oneOf", "%s of %s", name, e.Name())
+					require.NotContains(t, field, "anyOf", "%s of %s", name, e.Name())
+					require.IsNotType(t, true, field["required"], "%s of %s", name, e.Name())
+				}
+			}
+		})
+	}
 }
 
 func TestProfilesComeFromTheKubeRayConfiguration(t *testing.T) {

@@ -74,7 +74,7 @@ func (p *program) modelsOfMachine() []string {
 	return []string{baseModels + "=" + models}
 }
 
-// localPython returns the interpreter for trainings on this machine: the one that RAY_PYTHON names, or else the newest one that make setup has
+// localPython returns the interpreter for trainings on this machine: the one that RAY_PYTHON names, or else the newest one that make has
 // installed in the cache, or else the default of RAY_PYTHON.
 func localPython(set settings.Settings) string {
 	if set.RayPython != settings.DefaultPython {
@@ -85,7 +85,7 @@ func localPython(set settings.Settings) string {
 		return set.RayPython
 	}
 	newest, at := set.RayPython, time.Time{}
-	markers, _ := filepath.Glob(filepath.Join(cache, "clowder-ray", "venv-*", "ready")) // the pattern is valid
+	markers, _ := filepath.Glob(filepath.Join(cache, "clowder-ray", "venv-*", "core")) // the pattern is valid
 	for _, marker := range markers {
 		python := filepath.Join(filepath.Dir(marker), "bin", "python")
 		info, err := os.Stat(marker)

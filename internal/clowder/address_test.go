@@ -8,26 +8,6 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder"
 )
 
-func TestAnAddressHasOneSpelling(t *testing.T) {
-	t.Parallel()
-	for host, want := range map[string]string{
-		"https://clowder.example.org":       "https://clowder.example.org",
-		"HTTPS://Clowder.Example.ORG:443/":  "https://clowder.example.org",
-		"http://clowder.example.org:80":     "http://clowder.example.org",
-		"http://clowder.example.org:8000//": "http://clowder.example.org:8000",
-		"https://example.org/clowder/":      "https://example.org/clowder",
-		"http://[::1]:8000":                 "http://[::1]:8000",
-		"no address":                        "no address",
-		"":                                  "",
-	} {
-		t.Run(host, func(t *testing.T) {
-			t.Parallel()
-			require.Equal(t, want, clowder.Address(host))
-			require.Equal(t, want, clowder.Address(want), "it is its own")
-		})
-	}
-}
-
 func TestASessionHasTheAddressOfItsClowder(t *testing.T) {
 	t.Parallel()
 	both := newClient(t, clowder.Config{AllowedHosts: []string{"https://a.example.org", "https://b.example.org/"}})

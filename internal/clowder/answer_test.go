@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/jsonscan"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -34,7 +35,7 @@ func FuzzAnswers(f *testing.F) {
 		require.NotContains(t, answerDetail(body), "\n")
 		require.LessOrEqual(t, len([]rune(answerDetail(body))), 170)
 		var files page[fileRow]
-		if decodeAnswer(body, &files) == nil {
+		if jsonscan.DecodeAnswer(body, &files) == nil {
 			for _, row := range files.Data {
 				file := row.file()
 				require.GreaterOrEqual(t, file.Size, int64(0))
@@ -42,16 +43,16 @@ func FuzzAnswers(f *testing.F) {
 			}
 		}
 		var one Job
-		if err := decodeAnswer(body, &one); err == nil {
+		if err := jsonscan.DecodeAnswer(body, &one); err == nil {
 			_ = one.Submitted()
 			_, err := one.Submission("http://x", "d", job.Secret("K"))
 			require.NoError(t, err)
 		}
 		for _, into := range []any{new(Dataset), new(User), new([]jobUpdateRow), new(page[Listener]), new(page[Job]), new(page[folderRow]), new(struct{ Role Role })} {
-			oneLineOnly(t, decodeAnswer(body, into))
+			oneLineOnly(t, jsonscan.DecodeAnswer(body, into))
 		}
 		var parts []folderPart
-		if decodeAnswer(body, &parts) == nil {
+		if jsonscan.DecodeAnswer(body, &parts) == nil {
 			require.LessOrEqual(t, len(joinFolders(parts)), maxPath)
 		}
 	})
@@ -65,8 +66,8 @@ func FuzzRows(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		var list rows
-		if err := decodeAnswer(body, &list); err != nil {
+		var list jsonscan.Rows
+		if err := jsonscan.DecodeAnswer(body, &list); err != nil {
 			oneLineOnly(t, err)
 			return
 		}
@@ -79,7 +80,7 @@ func FuzzRows(f *testing.F) {
 //
 //nolint:paralleltest // see above
 func TestAnswersCostLittleMoreThanTheirSize(t *testing.T) {
-	const size = maxAnswer - 1000
+	const size = jsonscan.MaxAnswer - 1000
 	wide := strings.TrimSuffix(strings.Repeat("[],", size/3-100), ",")
 	row := `{"agent":{"listener":{"name":"ncsa.ray.finetune"}},"content":{"a":[` + strings.Repeat("[],", 60_000/3) + `0]}}`
 	for name, tc := range map[string]struct {

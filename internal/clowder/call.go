@@ -18,6 +18,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"github.com/go-resty/resty/v2"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/jsonscan"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
@@ -81,7 +82,7 @@ func (s *Session) attempt(ctx context.Context, c call) error {
 	answer, err := req.Execute(c.method, s.url(c.path...))
 	if err != nil {
 		if errors.Is(err, resty.ErrResponseBodyTooLarge) {
-			return job.Permanent(fmt.Errorf("Clowder sent more than %s when asked to %s", text.Bytes(maxAnswer), c.what)) //nolint:staticcheck // the sentence begins with a name
+			return job.Permanent(fmt.Errorf("Clowder sent more than %s when asked to %s", text.Bytes(jsonscan.MaxAnswer), c.what)) //nolint:staticcheck // the sentence begins with a name
 		}
 		return transportError(ctx, c.operation, sent.Load(), err)
 	}
@@ -94,7 +95,7 @@ func (s *Session) attempt(ctx context.Context, c call) error {
 	if c.into == nil {
 		return nil
 	}
-	if err := decodeAnswer(answer.Body(), c.into); err != nil {
+	if err := jsonscan.DecodeAnswer(answer.Body(), c.into); err != nil {
 		return invalidAnswer(c.operation, answer.RawResponse, err)
 	}
 	return nil

@@ -12,6 +12,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/ncsa/clowder-ray/internal/cache"
+	"github.com/ncsa/clowder-ray/internal/clowder/connect"
+	"github.com/ncsa/clowder-ray/internal/clowder/jsonscan"
 	"github.com/ncsa/clowder-ray/internal/clowder/mount"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -21,7 +23,7 @@ import (
 // acts for one user. It is safe for concurrent use.
 type Client struct {
 	cfg     Config
-	allowed origins          // the configured URL comes first
+	allowed connect.Origins  // the configured URL comes first
 	fixed   bool             // a URL is configured; it overrides the host of a message
 	apart   map[int]*url.URL // Config.URLs, by version
 	log     *zap.Logger
@@ -50,23 +52,23 @@ func NewClient(cfg Config) (*Client, error) {
 		if raw == "" {
 			continue
 		}
-		origin, err := parseOrigin(raw)
+		origin, err := connect.ParseOrigin(raw)
 		if err != nil {
-			return nil, fmt.Errorf("the address of Clowder v%d %q %w", version, withoutUser(raw), err)
+			return nil, fmt.Errorf("the address of Clowder v%d %q %w", version, connect.WithoutUser(raw), err)
 		}
 		c.apart[version] = origin
-		local = local || isLoopback(origin)
+		local = local || connect.IsLoopback(origin)
 	}
 	for _, raw := range append([]string{cfg.URL}, cfg.AllowedHosts...) {
 		if raw == "" {
 			continue
 		}
-		origin, err := parseOrigin(raw)
+		origin, err := connect.ParseOrigin(raw)
 		if err != nil {
-			return nil, fmt.Errorf("the address of Clowder %q %w", withoutUser(raw), err)
+			return nil, fmt.Errorf("the address of Clowder %q %w", connect.WithoutUser(raw), err)
 		}
 		c.allowed = append(c.allowed, origin)
-		local = local || isLoopback(origin)
+		local = local || connect.IsLoopback(origin)
 	}
 	var err error
 	if c.mounts, err = mount.Open(cfg.Mounts); err != nil {
@@ -77,10 +79,10 @@ func NewClient(cfg Config) (*Client, error) {
 			return nil, errors.Join(fmt.Errorf("open the cache of downloaded files: %w", err), c.mounts.Close())
 		}
 	}
-	g := &guard{loopback: local}
-	c.api = &http.Client{Transport: newTransport(c.cfg, g.toClowder), CheckRedirect: withinOrigin}
-	c.storage = &http.Client{Transport: newTransport(c.cfg, g.toStorage), CheckRedirect: noRedirects}
-	c.rest = resty.NewWithClient(c.api).SetDisableWarn(true).SetResponseBodyLimit(maxAnswer).SetRetryCount(0).
+	g := &connect.Guard{Loopback: local}
+	c.api = &http.Client{Transport: connect.NewTransport(c.cfg.TLS, g.ToClowder), CheckRedirect: connect.WithinOrigin}
+	c.storage = &http.Client{Transport: connect.NewTransport(c.cfg.TLS, g.ToStorage), CheckRedirect: connect.NoRedirects}
+	c.rest = resty.NewWithClient(c.api).SetDisableWarn(true).SetResponseBodyLimit(jsonscan.MaxAnswer).SetRetryCount(0).
 		SetHeader("Accept", "application/json").SetHeader("User-Agent", userAgent)
 	return c, nil
 }
@@ -131,6 +133,9 @@ func (c *Client) At(host string, key job.Secret) (*Session, error) {
 	return &Session{c: c, base: base, key: key}, nil
 }
 
+// Address is the normalised address of the session's Clowder.
+func (s *Session) Address() string { return s.base.String() }
+
 // Configured returns the address of the Clowder that sends messages of a version exactly as it is configured. It is empty where the hosts of
 // the messages decide.
 func (c *Client) Configured(version int) string { return cmp.Or(c.cfg.URLs[version], c.cfg.URL) }
@@ -143,7 +148,7 @@ func (c *Client) address(version int, host string) (*url.URL, error) {
 	case c.fixed:
 		return c.allowed[0], nil
 	default:
-		return c.allowed.accept(host)
+		return c.allowed.Accept(host)
 	}
 }
 

@@ -157,7 +157,7 @@ func runMessages(t *testing.T, at site) {
 		}
 		entry.ID, err = s.AddFileMetadata(ctx, file.ID, entry)
 		require.NoError(t, err)
-		list, err := s.FileMetadata(ctx, file.ID)
+		list, err := fileMetadata(ctx, s, file.ID)
 		require.NoError(t, err)
 		require.Len(t, list, 1)
 		list[0].Created = time.Time{}

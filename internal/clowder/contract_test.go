@@ -243,12 +243,12 @@ func contractResults(t *testing.T, at site, s *clowder.Session, ds string) {
 		_, err = s.AddFileMetadata(ctx, file.ID, entry)
 		requireKind(t, err, job.KindRetryable, 0)
 		require.ErrorContains(t, err, "before its next heartbeat")
-		none, err := s.FileMetadata(ctx, file.ID)
+		none, err := fileMetadata(ctx, s, file.ID)
 		require.NoError(t, err)
 		require.Empty(t, none)
 		_, err = s.AddFileMetadata(ctx, missingID, entry)
 		requireKind(t, err, job.KindUnknown, http.StatusInternalServerError)
-		_, err = s.FileMetadata(ctx, missingID)
+		_, err = fileMetadata(ctx, s, missingID)
 		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
 		require.NoError(t, s.DeleteFile(ctx, file.ID))
 	})
@@ -329,4 +329,13 @@ func lists(ctx context.Context, t *testing.T, s *clowder.Session, ds, path strin
 	files, err := s.Files(ctx, ds)
 	require.NoError(t, err)
 	return slices.ContainsFunc(files, func(f clowder.File) bool { return f.Path == path })
+}
+
+// fileMetadata lists the entries of extractors on a file.
+func fileMetadata(ctx context.Context, s *clowder.Session, file string) (all []clowder.Metadata, err error) {
+	_, _, err = s.FindFileMetadata(ctx, file, func(m clowder.Metadata) bool {
+		all = append(all, m)
+		return false
+	})
+	return all, err
 }

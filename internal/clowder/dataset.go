@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/localname"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
@@ -115,7 +116,7 @@ const (
 )
 
 func (r fileRow) file() File {
-	name := CutName(r.Name, maxName)
+	name := localname.Cut(r.Name, maxName)
 	f := File{
 		ID: r.ID, Name: name, Path: name, Size: max(0, r.Bytes), ContentType: text.Shorten(r.ContentType.ContentType, maxLabel), Version: r.VersionNum,
 		Creator:  text.Shorten(r.Creator.Email, maxLabel),

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/ncsa/clowder-ray/internal/cache"
+	"github.com/ncsa/clowder-ray/internal/clowder/connect"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
@@ -48,7 +49,7 @@ func (s *Session) fetch(ctx context.Context, f File, add func(int64)) (got cache
 }
 
 func (s *Session) fetchOnce(ctx context.Context, f File, add func(int64)) (cache.Body, error) {
-	ctx, dog, stop := watch(ctx, s.c.cfg.IdleTimeout)
+	ctx, dog, stop := connect.Watch(ctx, s.c.cfg.IdleTimeout)
 	defer stop()
 	op := operation{what: fmt.Sprintf("download %q", text.Excerpt(f.Path, 80)), right: mayView}
 	answer, err := s.open(ctx, op, f)
@@ -56,7 +57,7 @@ func (s *Session) fetchOnce(ctx context.Context, f File, add func(int64)) (cache
 		return cache.Body{}, err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	return s.receive(ctx, op, f, answer.Body, &bodySink{dog: dog, pace: pace{least: s.c.cfg.MinRate, window: s.c.cfg.RateWindow}, add: add})
+	return s.receive(ctx, op, f, answer.Body, &bodySink{dog: dog, pace: connect.Pace{Least: s.c.cfg.MinRate, Window: s.c.cfg.RateWindow}, add: add})
 }
 
 // fromMount copies a file that a mounted folder has. A file that is not there, or has another size than Clowder lists, is downloaded. It is
@@ -74,10 +75,10 @@ func (s *Session) fromMount(ctx context.Context, f File, add func(int64)) (got c
 		return got, false, nil
 	}
 	defer func() { _ = file.Close() }()
-	ctx, dog, stop := watch(ctx, s.c.cfg.IdleTimeout)
+	ctx, dog, stop := connect.Watch(ctx, s.c.cfg.IdleTimeout)
 	defer stop()
 	op := operation{what: fmt.Sprintf("copy %q", text.Excerpt(f.Path, 80)), right: mayView}
-	got, err = s.receive(ctx, op, f, file, &bodySink{dog: dog, pace: pace{window: s.c.cfg.RateWindow}, add: add})
+	got, err = s.receive(ctx, op, f, file, &bodySink{dog: dog, pace: connect.Pace{Window: s.c.cfg.RateWindow}, add: add})
 	if after, statErr := file.Stat(); err == nil && (statErr != nil || after.ModTime().UnixNano() != f.changed || before.ModTime() != after.ModTime()) {
 		err = job.Retryable(errors.Join(errors.New("it was overwritten"), statErr))
 		add(-f.Size)
@@ -155,7 +156,7 @@ func (s *Session) openPresigned(ctx context.Context, op operation, id string, qu
 		return nil, err
 	}
 	address, err := url.Parse(link.URL)
-	if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.User != nil || !allowedHost(address.Hostname()) {
+	if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.User != nil || !connect.AllowedHost(address.Hostname()) {
 		return nil, job.Permanent(fmt.Errorf("Clowder returned an invalid download address when asked to %s", op.what)) //nolint:staticcheck // a name
 	}
 	return s.stream(ctx, op, s.c.storage, address.String(), false)
@@ -186,8 +187,8 @@ func (s *Session) stream(ctx context.Context, op operation, client *http.Client,
 // bodySink writes one body.
 type bodySink struct {
 	out     io.Writer
-	dog     *watchdog
-	pace    pace
+	dog     *connect.Watchdog
+	pace    connect.Pace
 	add     func(int64)
 	written int64
 }
@@ -202,7 +203,7 @@ func (b *bodySink) copy(ctx context.Context, op operation, body io.Reader, size 
 		n, err := body.Read(*buffer)
 		waited := time.Since(asked)
 		if n > 0 {
-			b.dog.touch()
+			b.dog.Touch()
 			written, werr := b.out.Write((*buffer)[:n])
 			b.written += int64(written)
 			b.add(int64(written))
@@ -218,7 +219,7 @@ func (b *bodySink) copy(ctx context.Context, op operation, body io.Reader, size 
 		case err != nil:
 			return transportError(ctx, op, true, err)
 		}
-		if err := b.pace.took(op, n, waited); err != nil {
+		if err := b.pace.Took(op.what, n, waited); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/localname"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -52,7 +53,7 @@ func joinFolders(parts []folderPart) string {
 	for i, part := range parts {
 		names[i] = strings.ReplaceAll(part.Name, "/", "_")
 	}
-	return CutName(strings.Join(names, "/"), maxPath)
+	return localname.Cut(strings.Join(names, "/"), maxPath)
 }
 
 // FindFolder returns the id of the folder with this name directly in parent ("" is the root of the dataset), or "" if there is none.

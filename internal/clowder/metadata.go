@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/jsonscan"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -63,7 +64,16 @@ func (s *Session) AddMetadata(ctx context.Context, datasetID string, m Metadata)
 // Metadata lists the entries that extractors added to a dataset. Very large entries of other extractors are left out. v2's filters do
 // not work, so callers filter by Listener and Content.
 func (s *Session) Metadata(ctx context.Context, datasetID string) ([]Metadata, error) {
-	return s.metadata(ctx, "dataset", datasetID, nil)
+	if err := checkIDs("dataset", datasetID); err != nil {
+		return nil, err
+	}
+	var list jsonscan.Rows
+	c := get("read the metadata of the dataset", mayView, "datasets", datasetID, "metadata")
+	c.into = &list
+	if err := s.do(ctx, c); err != nil {
+		return nil, err
+	}
+	return metadataOf(list), nil
 }
 
 // AddFileMetadata is AddMetadata for a file. Here Clowder requires an extractor that it knows by Listener and Version: if it has not
@@ -87,9 +97,31 @@ func (s *Session) AddFileMetadata(ctx context.Context, fileID string, m Metadata
 	return id, err
 }
 
-// FileMetadata lists the entries of all versions of a file.
-func (s *Session) FileMetadata(ctx context.Context, fileID string) ([]Metadata, error) {
-	return s.metadata(ctx, "file", fileID, url.Values{"all_versions": {"true"}}) // without it v2 hides the entries of earlier versions
+// FindMetadata returns the first entry of an extractor on a dataset that matches, however many there are.
+func (s *Session) FindMetadata(ctx context.Context, datasetID string, match func(Metadata) bool) (Metadata, bool, error) {
+	return s.find(ctx, "dataset", datasetID, nil, match)
+}
+
+// FindFileMetadata is FindMetadata for the entries of all versions of a file.
+func (s *Session) FindFileMetadata(ctx context.Context, fileID string, match func(Metadata) bool) (Metadata, bool, error) {
+	return s.find(ctx, "file", fileID, url.Values{"all_versions": {"true"}}, match) // without it v2 hides the entries of earlier versions
+}
+
+func (s *Session) find(ctx context.Context, kind, id string, query url.Values, match func(Metadata) bool) (Metadata, bool, error) {
+	if err := checkIDs(kind, id); err != nil {
+		return Metadata{}, false, err
+	}
+	return (&Wire{s}).FindEntry(ctx, listOfMetadata(kind, id, query), func(raw json.RawMessage) (Metadata, bool) {
+		var row metadataRow
+		if !ofExtractor(raw) || json.Unmarshal(raw, &row) != nil {
+			return Metadata{}, false
+		}
+		return row.metadata(), true
+	}, match)
+}
+
+func listOfMetadata(kind, id string, query url.Values) Call {
+	return Call{What: "read the metadata of the " + kind, Right: mayView, Method: http.MethodGet, Path: []string{kind + "s", id, "metadata"}, Query: query}
 }
 
 func (s *Session) addMetadata(ctx context.Context, kind, id string, m Metadata) (string, error) {
@@ -108,31 +140,23 @@ func (s *Session) addMetadata(ctx context.Context, kind, id string, m Metadata) 
 	return row.ID, err
 }
 
-func (s *Session) metadata(ctx context.Context, kind, id string, query url.Values) ([]Metadata, error) {
-	if err := checkIDs(kind, id); err != nil {
-		return nil, err
-	}
-	var list rows
-	c := get("read the metadata of the "+kind, mayView, kind+"s", id, "metadata")
-	c.query, c.into = query, &list
-	if err := s.do(ctx, c); err != nil {
-		return nil, err
-	}
-	return metadataOf(list), nil
-}
-
 // metadataOf decodes the entries of extractors and skips the entries of users.
-func metadataOf(list rows) []Metadata {
+func metadataOf(list jsonscan.Rows) []Metadata {
 	out := make([]Metadata, 0, len(list))
-	var decoder rowDecoder
+	var decoder jsonscan.RowDecoder
 	for _, raw := range list {
-		var from struct{ Agent metadataAgent }
 		var row metadataRow
-		if json.Unmarshal(raw, &from) == nil && from.Agent.Listener != nil && decoder.decode(raw, &row) {
+		if ofExtractor(raw) && decoder.Decode(raw, &row) {
 			out = append(out, row.metadata())
 		}
 	}
 	return out
+}
+
+// ofExtractor reports whether an extractor made an entry, and not a person.
+func ofExtractor(raw json.RawMessage) bool {
+	var from struct{ Agent metadataAgent }
+	return json.Unmarshal(raw, &from) == nil && from.Agent.Listener != nil
 }
 
 // Note is the content of an entry of metadata, of a person or an extractor.
@@ -161,8 +185,7 @@ func (s *Session) notes(ctx context.Context, kind, id string, query url.Values) 
 	if err := checkIDs(kind, id); err != nil {
 		return nil, err
 	}
-	c := Call{What: "read the metadata of the " + kind, Right: mayView, Method: http.MethodGet, Path: []string{kind + "s", id, "metadata"}, Query: query}
-	out, err := (&Wire{s}).Notes(ctx, c, func(raw json.RawMessage) (Note, bool) {
+	out, err := (&Wire{s}).Notes(ctx, listOfMetadata(kind, id, query), func(raw json.RawMessage) (Note, bool) {
 		var row metadataRow
 		if json.Unmarshal(raw, &row) != nil { // entries of other programs may have any form
 			return Note{}, false

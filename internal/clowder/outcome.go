@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/connect"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
@@ -88,7 +89,7 @@ func temporary(status int) bool {
 
 // transportError returns the error of a call without an answer. sent is true if a part of the request may have been sent.
 func transportError(ctx context.Context, op operation, sent bool, err error) error {
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errIdle) {
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, connect.ErrIdle) {
 		err = cause // callers must recognise a stop of the service
 	} else {
 		err = bare(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/connect"
 	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
@@ -32,7 +33,7 @@ func (d drip) RoundTrip(*http.Request) (*http.Response, error) {
 
 func dripped(d drip, attempts int) *Session {
 	c := &Client{cfg: Config{URL: "http://x", Attempts: attempts}.withDefaults(), api: &http.Client{Transport: d}}
-	base, _ := parseOrigin("http://x")
+	base, _ := connect.ParseOrigin("http://x")
 	return &Session{c: c, base: base, key: "KEY"}
 }
 
@@ -74,9 +75,9 @@ func (slowDisk) Write(p []byte) (int, error) {
 func TestASlowDiskIsNotBlamedOnClowder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		_, dog, stop := watch(t.Context(), time.Hour)
+		_, dog, stop := connect.Watch(t.Context(), time.Hour)
 		defer stop()
-		sink := &bodySink{out: slowDisk{}, dog: dog, pace: pace{least: 10_000, window: 5 * time.Minute}, add: func(int64) {}}
+		sink := &bodySink{out: slowDisk{}, dog: dog, pace: connect.Pace{Least: 10_000, Window: 5 * time.Minute}, add: func(int64) {}}
 		body := io.LimitReader(drip{"x", time.Millisecond}, 100)
 		require.NoError(t, sink.copy(t.Context(), operation{what: "download"}, body, 100))
 	})

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ncsa/clowder-ray/internal/cache"
+	"github.com/ncsa/clowder-ray/internal/clowder/localname"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/text"
@@ -44,24 +45,19 @@ const (
 // progress may be nil. It is called from several goroutines, one at a time, and at the end. A missing permission and a full disk are
 // permanent errors. If files were deleted since they were listed, or their licence forbids the download, the others are staged and returned, and the error is a *GoneError.
 func (s *Session) Stage(ctx context.Context, files []File, dir disk.Folder, progress func(Progress)) ([]job.Input, error) {
-	if s.c.cache == nil {
-		return nil, errors.New("stage the dataset: no cache folder is configured")
-	}
 	if err := cmp.Or(s.c.checkCount(files), s.c.checkBytes(files)); err != nil {
 		return nil, err
 	}
-	target, err := s.c.cache.Target(dir)
+	target, err := s.c.target(dir)
 	if err != nil {
-		return nil, diskError("make the folder of the inputs", err)
-	}
-	defer target.Close()
-	st := &staging{s: s, cache: s.c.cache, target: target, files: slices.Clone(files), paths: localPaths(files), inputs: make([]job.Input, len(files)), report: progress, gone: map[int]error{}}
-	for _, f := range files {
-		st.total += f.Size
-	}
-	if err := st.checkSpace(); err != nil {
 		return nil, err
 	}
+	defer target.Close()
+	st, err := s.staging(files, target)
+	if err != nil {
+		return nil, err
+	}
+	st.report = progress
 	if err := st.all(ctx); err != nil {
 		_ = st.commit(nil) // files that were downloaded before the error are kept for the next attempt
 		return nil, err
@@ -73,7 +69,19 @@ func (s *Session) Stage(ctx context.Context, files []File, dir disk.Folder, prog
 	return st.present()
 }
 
-// staging is one call of Stage.
+// target opens the folder that a staging fills.
+func (c *Client) target(dir disk.Folder) (*cache.Target, error) {
+	if c.cache == nil {
+		return nil, errors.New("stage the dataset: no cache folder is configured")
+	}
+	target, err := c.cache.Target(dir)
+	if err != nil {
+		return nil, diskError("make the folder of the inputs", err)
+	}
+	return target, nil
+}
+
+// staging is one call of Stage or StagePart.
 type staging struct {
 	s      *Session
 	cache  *cache.Cache
@@ -94,6 +102,24 @@ type staging struct {
 	done         int
 	gone         map[int]error // by the index of a file that Clowder no longer has or may not give away
 	lastReported time.Time
+}
+
+// staging prepares the staging of files into target. Files that do not fit on the disk are refused.
+func (s *Session) staging(files []File, target *cache.Target) (*staging, error) {
+	st := &staging{s: s, cache: s.c.cache, target: target, files: slices.Clone(files), paths: localPaths(files), inputs: make([]job.Input, len(files)), gone: map[int]error{}}
+	for _, f := range files {
+		st.total += f.Size
+	}
+	return st, st.checkSpace()
+}
+
+// localPaths returns where each file lies in the folder of a staging.
+func localPaths(files []File) []string {
+	listed := make([]localname.File, len(files))
+	for i, f := range files {
+		listed[i] = localname.File{Path: f.Path, ID: f.ID}
+	}
+	return localname.Paths(listed)
 }
 
 // all stages all files, several in parallel.

@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/connect"
+	"github.com/ncsa/clowder-ray/internal/clowder/jsonscan"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
@@ -62,7 +64,7 @@ func (s *Session) send(ctx context.Context, op operation, method, address, field
 		return fmt.Errorf("open %s: %w", body.Name, err)
 	}
 	defer func() { _ = in.Close() }()
-	ctx, dog, stop := watch(ctx, s.c.cfg.IdleTimeout)
+	ctx, dog, stop := connect.Watch(ctx, s.c.cfg.IdleTimeout)
 	defer stop()
 	source := &exactReader{r: in, left: body.Size, dog: dog, after: s.c.cfg.AnswerTimeout}
 	boundary := strings.ReplaceAll(uuid.NewString(), "-", "")
@@ -89,14 +91,14 @@ func (s *Session) send(ctx context.Context, op operation, method, address, field
 		return transportError(ctx, op, sent.Load(), err)
 	}
 	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	text, err := io.ReadAll(io.LimitReader(answer.Body, jsonscan.MaxAnswer))
 	if answer.StatusCode < 200 || answer.StatusCode > 299 {
 		return s.answerError(op, answer.StatusCode, answer.Header, text)
 	}
 	if err != nil {
 		return transportError(ctx, op, true, err)
 	}
-	if err := decodeAnswer(text, into); err != nil {
+	if err := jsonscan.DecodeAnswer(text, into); err != nil {
 		return invalidAnswer(op, answer, err)
 	}
 	return nil
@@ -117,7 +119,7 @@ func contentType(declared string) string {
 type exactReader struct {
 	r     io.Reader
 	left  int64
-	dog   *watchdog
+	dog   *connect.Watchdog
 	after time.Duration
 	fault error
 }
@@ -126,10 +128,10 @@ var errSourceChanged = errors.New("the file became shorter during the upload")
 
 func (e *exactReader) Read(p []byte) (int, error) {
 	if e.left == 0 {
-		e.dog.allow(e.after)
+		e.dog.Allow(e.after)
 		return 0, io.EOF
 	}
-	e.dog.touch()
+	e.dog.Touch()
 	n, err := e.r.Read(p[:min(int64(len(p)), e.left)])
 	e.left -= int64(n)
 	switch {

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"unicode"
+
+	"github.com/ncsa/clowder-ray/internal/clowder/jsonscan"
 )
 
 // The components of Clowder's page that show a visualization.
@@ -99,7 +101,7 @@ func (s *Session) Visualizations(ctx context.Context, datasetID string) ([]Visua
 	if err := checkIDs("dataset", datasetID); err != nil {
 		return nil, err
 	}
-	var list rows
+	var list jsonscan.Rows
 	c := get("list the visualizations of the dataset", mayView, "visualizations", datasetID, "config")
 	c.into = &list
 	if err := s.do(ctx, c); err != nil {
@@ -108,12 +110,12 @@ func (s *Session) Visualizations(ctx context.Context, datasetID string) ([]Visua
 	return visualizationsOf(list), nil
 }
 
-func visualizationsOf(list rows) []Visualization {
+func visualizationsOf(list jsonscan.Rows) []Visualization {
 	out := make([]Visualization, 0, len(list))
-	var decoder rowDecoder
+	var decoder jsonscan.RowDecoder
 	for _, raw := range list {
 		var row visualizationRow
-		if !decoder.decode(raw, &row) {
+		if !decoder.Decode(raw, &row) {
 			continue
 		}
 		v := Visualization{ConfigID: row.ID, Client: row.Client, Component: row.Component, MimeType: row.MimeType, Parameters: row.Parameters}

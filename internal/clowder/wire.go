@@ -1,6 +1,7 @@
 package clowder
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -9,6 +10,8 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/connect"
+	"github.com/ncsa/clowder-ray/internal/clowder/jsonscan"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
@@ -51,6 +54,8 @@ type Call struct {
 	Body, Into any
 	// Once marks a call that must not be repeated, because each successful call creates something new.
 	Once bool
+	// MostBytes is how long a list may be that Rows reads; 0 is 64 MB.
+	MostBytes int64
 	// KeyInQuery sends the key as a query parameter in a call of Do; see PutKeyInQuery.
 	KeyInQuery bool
 }
@@ -91,6 +96,9 @@ func (w *Wire) address(c Call) string {
 // maxListing is the size in bytes of the largest list that Rows reads: 50,000 files take about 10 MB.
 const maxListing = 64 << 20
 
+// ErrEnough ends Rows before the end of the list, without an error.
+var ErrEnough = errors.New("no more rows are needed")
+
 // Rows reads a list that has no pages and calls add for each member, in memory that does not depend on their number. Members that are larger
 // than a row of Clowder are left out. Before a retry it calls begin.
 func (w *Wire) Rows(ctx context.Context, c Call, begin func(), add func(json.RawMessage) error) error {
@@ -101,14 +109,14 @@ func (w *Wire) Rows(ctx context.Context, c Call, begin func(), add func(json.Raw
 }
 
 func (w *Wire) rows(ctx context.Context, c Call, add func(json.RawMessage) error) error {
-	ctx, dog, stop := watch(ctx, w.s.c.cfg.CallTimeout)
+	ctx, dog, stop := connect.Watch(ctx, w.s.c.cfg.CallTimeout)
 	defer stop()
 	answer, err := w.Get(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	decoder := json.NewDecoder(io.LimitReader(answer.Body, maxListing))
+	decoder := json.NewDecoder(io.LimitReader(answer.Body, cmp.Or(c.MostBytes, maxListing)))
 	fault := func(err error) error {
 		if ctx.Err() != nil {
 			return transportError(ctx, c.operation(), true, err)
@@ -126,11 +134,13 @@ func (w *Wire) rows(ctx context.Context, c Call, add func(json.RawMessage) error
 		if err := decoder.Decode(&row); err != nil {
 			return fault(err)
 		}
-		dog.touch()
-		if len(row) > maxRowBytes {
+		dog.Touch()
+		if len(row) > jsonscan.MaxRowBytes {
 			continue
 		}
-		if err := add(row); err != nil {
+		if err := add(row); errors.Is(err, ErrEnough) {
+			return nil
+		} else if err != nil {
 			return err
 		}
 	}
@@ -140,15 +150,14 @@ func (w *Wire) rows(ctx context.Context, c Call, add func(json.RawMessage) error
 	return nil
 }
 
-// RowDecoder decodes rows of one list until the sum of their values is too large. Users choose the content of such rows.
-type RowDecoder struct{ rows rowDecoder }
-
-// Decode reports whether the row was decoded.
-func (d *RowDecoder) Decode(row json.RawMessage, into any) bool { return d.rows.decode(row, into) }
-
 // Stage puts the files into dir; see [Session.Stage]. Their bytes come from Dialect.Open.
 func (w *Wire) Stage(ctx context.Context, files []File, dir disk.Folder, progress func(Progress)) ([]job.Input, error) {
 	return w.s.Stage(ctx, files, dir, progress)
+}
+
+// StagePart puts files into a folder; see [Session.StagePart].
+func (w *Wire) StagePart(ctx context.Context, files []File, p *Parts) ([]job.Input, error) {
+	return w.s.StagePart(ctx, files, p)
 }
 
 // Address is the normalised address of the Clowder.

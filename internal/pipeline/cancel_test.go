@@ -33,7 +33,7 @@ type hooks struct {
 	deliver  func()
 }
 
-func (h *hooks) Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, []job.NotRead, error) {
+func (h *hooks) Stage(ctx context.Context, rec job.Record, dir disk.Folder, say platform.Say) ([]job.Input, []job.NotRead, error) {
 	if h.download != nil {
 		if err := h.download(ctx); err != nil {
 			return nil, nil, err

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/ability"
+	"github.com/ncsa/clowder-ray/internal/clowder/connect"
 	"github.com/ncsa/clowder-ray/internal/clowder/message"
 	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/disk"
@@ -142,17 +142,18 @@ type fakePlatform struct {
 var _ platform.Platform = (*fakePlatform)(nil)
 
 // StageMany adds nothing, at the turn after f.turns others.
-func (f *fakePlatform) StageMany(_ context.Context, _ job.Record, own []job.Input, _ platform.Room, say func(string)) ([]job.Input, []job.NotRead, error) {
+func (f *fakePlatform) StageMany(_ context.Context, _ job.Record, own []job.Input, room platform.Room, say platform.Say) ([]job.Input, []job.NotRead, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.turns--; f.turns >= 0 {
-		say("a turn")
+		say.Passing("a turn")
+		room.Kept.Part = io.NopCloser(nil)
 		return nil, nil, job.Later(time.Millisecond, errors.New("others take their turn"))
 	}
 	return own, nil, nil
 }
 
-func (f *fakePlatform) Stage(_ context.Context, _ job.Record, dir disk.Folder, _ func(string)) ([]job.Input, []job.NotRead, error) {
+func (f *fakePlatform) Stage(_ context.Context, _ job.Record, dir disk.Folder, _ platform.Say) ([]job.Input, []job.NotRead, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.stage != nil {
@@ -204,7 +205,7 @@ func (f *fakePlatform) Address(job.Record) (string, error) { return f.address, n
 func (f *fakePlatform) Abilities(req job.Request) ability.Set { return versions.Of(req.APIVersion).Set }
 
 func (f *fakePlatform) Origin(req job.Request) (configured, named string) {
-	return f.configured, clowder.Address(req.Host)
+	return f.configured, connect.Address(req.Host)
 }
 
 func (f *fakePlatform) User(context.Context, job.Record) (string, error) {

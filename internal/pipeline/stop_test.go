@@ -42,7 +42,7 @@ type failingPlatform struct {
 	*block
 }
 
-func (p failingPlatform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, []job.NotRead, error) {
+func (p failingPlatform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, say platform.Say) ([]job.Input, []job.NotRead, error) {
 	if err := p.at(ctx, "stage"); err != nil {
 		return nil, nil, err
 	}

@@ -47,6 +47,7 @@ func New(cfg Config, store job.Store, backend rayjob.Backend, platform platform.
 			follower.Forget(run)
 			p.deliverer.Forget(run)
 			p.objects.Forget(run)
+			p.stager.Turns.Forget(run)
 		},
 		Over: func(run string) {
 			cfg.over(run)
@@ -97,7 +98,7 @@ func (p *parts) wireStages(cfg Config, a around) *progress.Follower {
 		Watched: cfg.watched,
 	}
 	p.stager = &staging.Stager{
-		Turns: &staging.Turns{}, OthersWait: p.slots.Downloads.OthersWait,
+		Turns: &staging.Turns{}, Places: p.slots.Downloads,
 		Platform: a.platform, Records: a.store, Extractors: cfg.Extractors, Volume: cfg.Volume, Registry: p.registry, Objects: p.objects,
 		Pages: p.pages, Statuses: p.statuses, Scripts: cfg.Scripts, Isolates: p.submitter.Isolates, NoteUsers: cfg.NoteUsers,
 		Repeats: &staging.Repeats{Platform: a.platform, Records: a.store, PerDay: cfg.FeedJobsPerDay},

@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"time"
 
 	"github.com/ncsa/clowder-ray/internal/clowder/ability"
@@ -22,12 +23,12 @@ type Platform interface {
 	// Origin returns the address of the Clowder that sent the request exactly as the operator has set it, empty where messages alone name it,
 	// and the host that the request names, always in the same spelling. Neither is checked. Runs have their names from them.
 	Origin(req job.Request) (configured, named string)
-	// Stage lays the files of the job's dataset into dir, which it makes, and returns them; say takes sentences for the user. The values of the
-	// form are checked by now. The second list has data of the dataset that are left out, each with the reason.
-	Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, []job.NotRead, error)
+	// Stage lays the files of the job's dataset into dir, which it makes, and returns them. The values of the form are checked by now. The second
+	// list has data of the dataset that are left out, each with the reason.
+	Stage(ctx context.Context, rec job.Record, dir disk.Folder, say Say) ([]job.Input, []job.NotRead, error)
 	// StageMany is called after Stage where the settings name more datasets, with own, the files that Stage has laid. It lays their files into room
 	// and returns all files, each with its dataset. An error of the kind later says that other jobs take their turn: the next call goes on.
-	StageMany(ctx context.Context, rec job.Record, own []job.Input, room Room, say func(string)) ([]job.Input, []job.NotRead, error)
+	StageMany(ctx context.Context, rec job.Record, own []job.Input, room Room, say Say) ([]job.Input, []job.NotRead, error)
 	// Sender tells who sent the message of a job about a single file. Where that cannot be told apart, it was a person.
 	Sender(ctx context.Context, rec job.Record) (job.Sender, error)
 	// Label gives each staged file of a training the label that its metadata holds, if the settings of rec name such metadata.
@@ -53,11 +54,27 @@ type Platform interface {
 	Known(ctx context.Context, rec job.Record) (Known, error)
 }
 
+// Say takes sentences for the user.
+type Say struct {
+	// Passing takes what is done now; a newer sentence replaces it if it was not sent yet. Note takes what the user should read in each case.
+	Passing, Note func(string)
+}
+
 // Room is where the files of a job go, and where a platform keeps what it has listed, which only the service can write to.
 type Room struct {
 	Inputs, Notes disk.Folder
-	// Wanted reports whether a job of another user waits for the place in which this one downloads.
+	// Wanted reports whether a job of another user has, or waits for, the place in which this one downloads.
 	Wanted func() bool
+	// Kept is what the last call left whose turn ended, in memory.
+	Kept *Kept
+}
+
+// Kept is what a platform knows of a staging whose turn ended, so that the next turn goes on there and does nothing again. The one who has it
+// closes it, unless it is given to the next turn.
+type Kept struct {
+	// Part belongs to the platform, nil for nothing, and Files is how many files it knows.
+	Part  io.Closer
+	Files int
 }
 
 // LedgerFile is where a platform keeps its notes on what is delivered.

@@ -32,5 +32,5 @@ cat >"$node/cni/10-ptp.conflist" <<E
 }
 E
 start containerd containerd --config "$node/containerd.toml"
-until_ok 30 "$here/ctr.sh" version
+until_ok 120 "$here/ctr.sh" version
 has_image clowder-ray/pause:1 || "$here/image.sh" clowder-ray/pause:1 "$bin/pause"

@@ -45,10 +45,15 @@ makeIPTablesUtilChains: false
 imageGCHighThresholdPercent: 100
 evictionHard: {memory.available: 100Mi, nodefs.available: 1%, imagefs.available: 1%}
 E
+if ! alive kubelet; then
+	# The node and the pods of an earlier start still say that they are ready: they begin anew.
+	kubectl delete node "$name" --ignore-not-found >/dev/null
+	kubectl delete pods --all --all-namespaces --force --grace-period=0 >/dev/null 2>&1
+fi
 start kubelet kubelet --config=kubelet.yaml --kubeconfig="access/$name" --hostname-override="$name" --node-ip="$address" \
 	--root-dir="$node/kubelet" --cert-dir="$node/keys/kubelet"
-until_ok 60 kubectl get node "$name"
-kubectl wait --for=condition=Ready "node/$name" --timeout=60s >/dev/null
+until_ok 180 kubectl get node "$name"
+kubectl wait --for=condition=Ready "node/$name" --timeout=180s >/dev/null
 # The pods of a training may request whole CPUs, as by default, on a machine that has two: they share these.
 cpus() { kubectl patch node "$name" --subresource=status -p '{"status":{"capacity":{"cpu":"8"},"allocatable":{"cpu":"8"}}}'; }
 until_ok 10 cpus >/dev/null

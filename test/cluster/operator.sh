@@ -13,4 +13,4 @@ if ! kubectl get crd/rayjobs.ray.io deployment/kuberay-operator >/dev/null 2>&1;
 fi
 # The pods, not the rollout: after a restart of the node the Deployment shows the old state for a while.
 ready() { kubectl get pods -l app.kubernetes.io/component=kuberay-operator | grep ' 1/1 ' >/dev/null; }
-until_ok 120 ready
+until_ok 300 ready

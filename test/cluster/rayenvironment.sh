@@ -4,15 +4,15 @@
 # It is small and for CPUs (2.4 GB, the whole one has 6): the big CUDA libraries are left out and stand-ins take their places
 # (cudastubs.sh). It must never leave the machine; deploy/images/ray has the real one.
 . "$(dirname "$0")/common.sh"
-requirements=$repo/trainer/requirements.txt
-image=clowder-ray/ray-environment:$(cat "$requirements" "$0" "$here/cudastubs.sh" | sha256sum | cut -c1-12)
+requirements=("$repo"/trainer/requirements{-core,}.txt)
+image=clowder-ray/ray-environment:$(cat "${requirements[@]}" "$0" "$here/cudastubs.sh" | sha256sum | cut -c1-12)
 
 # What torch needs only on a GPU. What it loads before it looks for one (cudart, cufile, cupti) stays.
 left_out='triton|cuda-bindings|nvidia-(cublas|cuda-cccl|cuda-nvrtc|cudnn-cu13|cufft|cusolver|cusparse|cusparselt-cu13|nccl-cu13|nvjitlink|'
 left_out+='nvshmem-cu13)'
 
 # small_requirements: the pinned requirements with their hashes, without what is left out.
-small_requirements() { awk -v left_out="^($left_out)==" '/^[a-z]/ { keep = $0 !~ left_out } keep' "$requirements"; }
+small_requirements() { awk -v left_out="^($left_out)==" '/^[a-z]/ { keep = $0 !~ left_out } keep' "${requirements[@]}"; }
 
 # installer: uv, from PATH or from its Python package.
 installer() {
@@ -55,5 +55,6 @@ if ! has_image "$image"; then
 	# the one of earlier requirements goes: it takes 5 GB
 	"$here/ctr.sh" images ls -q | { grep /clowder-ray/ray-environment: || true; } | xargs -r "$here/ctr.sh" images rm >/dev/null
 	TMPDIR=$work "$here/image.py" root "$image" "$work/root" "$config"
+	sync -f "$node" # gigabytes that are still to be written hold up the first pods for minutes
 fi
 echo "$image"

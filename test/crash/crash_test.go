@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/connect"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
@@ -149,7 +150,7 @@ func check(t *testing.T, w *stack.Fixture, id, logs string) {
 	require.NoError(t, err)
 	require.Len(t, notes, 1, "one metadata entry")
 	versions, err := registry.New(disk.Folder{Volume: w.Env["SHARED_DIR"], Name: "registry"}).
-		All(registry.Dataset{Clowder: clowder.Address(w.Env["CLOWDER_URL"]), ID: w.Dataset})
+		All(registry.Dataset{Clowder: connect.Address(w.Env["CLOWDER_URL"]), ID: w.Dataset})
 	require.NoError(t, err)
 	require.Len(t, versions, 1, "one version of the model")
 	require.True(t, versions[0].Won(), "which is the champion")

@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"log"
 	"os"
 	"os/signal"
@@ -279,6 +280,32 @@ func (d *demo) results(ctx context.Context, user *clowder.Session, dataset strin
 		return err
 	}
 	_, _ = fmt.Fprintf(d.w, "The page of the dataset shows %d visualizations and %d metadata entry.\n\nThe results are also in %s\n", len(shown), len(notes), out)
+	return d.next(out)
+}
+
+// next prints the commands that a new user wants now. The first opens the report among the results in the folder out.
+func (d *demo) next(out string) error {
+	report := ""
+	err := filepath.WalkDir(out, func(path string, _ fs.DirEntry, err error) error {
+		if filepath.Base(path) == "report.html" {
+			report = path
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if here, err := os.Getwd(); err == nil {
+		if name, err := filepath.Rel(here, report); err == nil {
+			report = name
+		}
+	}
+	_, _ = fmt.Fprintf(d.w, `
+Next:
+  xdg-open %s     # the report: how good is the model?
+  make run DATASET=path/to/your/folder OUT=results     # train on your own data, without Clowder
+  make studio     # the web page with runs, models and trainings to click on
+`, report)
 	return nil
 }
 

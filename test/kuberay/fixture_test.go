@@ -201,15 +201,15 @@ ray:
   - {name: scaled, workers: 2, maxWorkers: 2, minWorkers: 1, cpu: %[4]s, memory: 2Gi}
   - {name: standing, cluster: standing}
 `, w.clowder.URL, uri, rayImage(), cpu), 0o600))
-	helm(t, "install", release, filepath.Join(stack.Root(), "deploy", "helm", "clowder-ray"),
-		"--namespace", w.namespace, "--values", values, "--wait", "--timeout", "3m")
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("the service's log:\n%s", w.log())
+			t.Logf("the namespace:\n%s\nthe service's log:\n%s", w.state(), w.log())
 		}
 		out, err := exec.CommandContext(context.Background(), "helm", "uninstall", release, "--namespace", w.namespace, "--wait").CombinedOutput()
 		require.NoError(t, err, string(out))
 	})
+	helm(t, "install", release, filepath.Join(stack.Root(), "deploy", "helm", "clowder-ray"),
+		"--namespace", w.namespace, "--values", values, "--wait", "--timeout", testTimeout.String())
 	require.Eventually(t, func() bool {
 		l, err := w.session.Listeners(t.Context())
 		return err == nil && len(l) == stack.Extractors
@@ -247,6 +247,18 @@ func (w *fixture) findShared(t *testing.T) {
 		return
 	}
 	require.Fail(t, "the chart has made no shared claim")
+}
+
+// state is what holds up the chart: the claims, the conditions of its pods, and the events of the namespace.
+func (w *fixture) state() string {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "kubectl", "--namespace", w.namespace, "get", "pvc,pods,events",
+		"--output", "wide", "--sort-by", ".metadata.creationTimestamp").CombinedOutput()
+	if err != nil {
+		return fmt.Sprintf("%s%v", out, err)
+	}
+	return string(out)
 }
 
 // log is what the service has printed.

@@ -122,7 +122,7 @@ func (w *fixture) answering(t *testing.T, name string) string {
 	require.Eventually(t, func() bool {
 		d, err := w.core.AppsV1().Deployments(w.namespace).Get(t.Context(), name, metav1.GetOptions{})
 		return err == nil && d.Status.ReadyReplicas == 1
-	}, 3*time.Minute, 100*time.Millisecond)
+	}, testTimeout, 100*time.Millisecond)
 	found, err := pods.List(t.Context(), list)
 	require.NoError(t, err)
 	require.Len(t, found.Items, 1)

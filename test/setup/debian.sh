@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that the tests and the demo need and that are missing. Asks for root only if there are some.
-# With the argument "browser" also the headless shell of Chromium, which only the tests and the pictures of the pages need.
+# debian.sh [core|browser]: installs the Debian packages that the tests and the demo need and that are missing. Asks for root only if there
+# are some. "core" is what the demo needs; "browser" has the headless shell of Chromium, too, for the tests and the pictures of the pages.
 set -euo pipefail
 missing=()
 [ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] || missing+=(rabbitmq-server)
 command -v curl >/dev/null || missing+=(curl)
 command -v bwrap >/dev/null || missing+=(bubblewrap) # runsc is optional: without it the tests in gVisor are skipped
-[ -x /usr/sbin/nginx ] || missing+=(nginx-light) # the test of the studio behind a proxy; it needs the program only
-command -v gcc >/dev/null || missing+=(gcc libc6-dev) # go test -race
+if [ "${1:-}" != core ]; then
+	[ -x /usr/sbin/nginx ] || missing+=(nginx-light) # the test of the studio behind a proxy; it needs the program only
+	command -v gcc >/dev/null || missing+=(gcc libc6-dev) # go test -race
+fi
 command -v uv >/dev/null || python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
 if [ "${1:-}" = browser ]; then
 	for name in chromium-headless-shell headless_shell headless-shell google-chrome chrome; do command -v "$name" >/dev/null && found=$name; done

@@ -1,11 +1,11 @@
 """One of several classes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy
 
-from trainer.measure import metric, metrics
+from trainer.measure import metric, metrics, rare_classes
 from trainer.measure.dummy import dummy
 from trainer.measure.histogram import histogram
 from trainer.measure.metric import Metrics
@@ -15,14 +15,17 @@ from trainer.targets import target
 _ROWS = 128  # of an evaluation in memory at once
 _LEAST = 1e-12  # a likelihood of zero would be an infinite loss
 _TEMPERATURES = numpy.geomspace(0.25, 4, 49)
+_OF_ALL_CLASSES = ("f1_macro", "mcc")  # metrics for which rare classes count like others
 _CALIBRATION_ROWS = 30  # rows from which candidates are compared after calibration
 
 
 @dataclass(frozen=True)
 class Classes:
-    """The label map: the position of a label is the model's output for it. Outputs are the probabilities of all classes."""
+    """The label map: the position of a label is the model's output for it. Outputs are the probabilities of all classes. ``factors`` multiply
+    them before the highest is answered; without them the most likely class is."""
 
     labels: tuple[str, ...]
+    factors: tuple[float, ...] = ()
 
     key: ClassVar[str] = "labels"
     metrics: ClassVar[Metrics] = metric.CLASSIFICATION
@@ -50,14 +53,14 @@ class Classes:
         return self.labels[int(value)]
 
     def predicted(self, outputs: numpy.ndarray) -> numpy.ndarray:
-        return outputs.argmax(axis=1)
+        return (outputs * numpy.asarray(self.factors) if self.factors else outputs).argmax(axis=1)
 
     def confidence(self, outputs: numpy.ndarray) -> numpy.ndarray:
-        return outputs.max(axis=1)
+        return outputs[numpy.arange(len(outputs)), self.predicted(outputs)]
 
     def answers(self, outputs: numpy.ndarray, truth: numpy.ndarray) -> Predictions:
         every = numpy.arange(len(outputs))
-        predicted = outputs.argmax(axis=1)
+        predicted = self.predicted(outputs)
         kept = outputs if self.outputs <= MAX_CLASSES else None
         return Predictions(truth, predicted, outputs[every, predicted], outputs[every, truth], kept)
 
@@ -78,11 +81,14 @@ class Classes:
         return [("label", "BYTES", [-1]), ("probability", "FP32", [-1, len(self.labels)])]
 
     def described(self) -> dict:
-        return {self.key: list(self.labels)}
+        return {self.key: list(self.labels), **({"factors": list(self.factors)} if self.factors else {})}
 
     @classmethod
     def restored(cls, description: dict) -> Self:
-        return cls(tuple(description[cls.key]))
+        labels, factors = tuple(description[cls.key]), tuple(float(f) for f in description.get("factors", ()))
+        if factors and (len(factors) != len(labels) or not all(0 < f < numpy.inf for f in factors)):
+            raise ValueError(f"there are {len(labels)} labels and {len(factors)} factors, which must be positive numbers")
+        return cls(labels, factors)
 
     def summary(self, answers: Predictions) -> target.Scores:
         return metrics.summary(answers, self.outputs)
@@ -120,6 +126,22 @@ class Classes:
 
     def decided(self, answers: dict[str, Predictions]) -> tuple[Self, dict[str, Predictions]]:
         return self, answers
+
+    def finding_rare(self, answers: dict[str, Predictions], judged_by: str) -> tuple[Self, dict[str, Predictions], str]:
+        held_out = answers["validation"]
+        if judged_by not in _OF_ALL_CLASSES or held_out.probabilities is None:
+            return self, answers, ""
+        chosen = rare_classes.choose(held_out.probabilities, held_out.truth)
+        if chosen is None:
+            return self, answers, ""
+        found = replace(self, factors=chosen.factors)
+        label, factor = self.labels[chosen.of], chosen.factors[chosen.of]
+        rule = f"from a probability of {1 / (1 + factor):.2g} on" if len(self.labels) == 2 else f"with its probability times {factor:.3g}"
+        why = (
+            f"{label} is answered {rule}. As the most likely class it was found in {chosen.before} of its {chosen.rows} held-out rows, now in "
+            f"{chosen.now}, and {chosen.wrong} other rows are taken for it. Probabilities stay as they are; metric: accuracy keeps the usual rule."
+        )
+        return found, {name: found.answers(a.probabilities, a.truth) for name, a in answers.items()}, why
 
     def weight(self, targets: numpy.ndarray, weights: numpy.ndarray | None) -> float:
         return float(len(targets)) if weights is None else float(weights[targets].sum())

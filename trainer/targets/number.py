@@ -99,6 +99,9 @@ class Number:
     def decided(self, answers: dict[str, Predictions]) -> tuple[Self, dict[str, Predictions]]:
         return self, answers
 
+    def finding_rare(self, answers: dict[str, Predictions], judged_by: str) -> tuple[Self, dict[str, Predictions], str]:
+        return self, answers, ""
+
     def weight(self, targets: numpy.ndarray, weights) -> float:
         return float(len(targets))
 

@@ -121,6 +121,10 @@ class Target(Protocol):
         """This target with what the answers of a trained network to the validation rows decide, such as thresholds, and the answers to all splits
         by it."""
 
+    def finding_rare(self, answers: dict[str, Any], judged_by: str) -> tuple[Target, dict[str, Any], str]:
+        """This target with a rule for classes that an estimator never answers, as its answers to the validation rows show, where the metric
+        ``judged_by`` counts them; the answers to all splits by it; and the reason as a sentence, empty where nothing changed."""
+
     # Learning, in workers.
     @property
     def width(self) -> int:
@@ -192,6 +196,9 @@ class WithoutSingleAnswers:
 
     def decided(self, answers: dict[str, Any]) -> tuple[Self, dict[str, Any]]:
         return self, answers
+
+    def finding_rare(self, answers: dict[str, Any], judged_by: str) -> tuple[Self, dict[str, Any], str]:
+        return self, answers, ""
 
 
 def fits(target: Target, outputs: numpy.ndarray) -> bool:

@@ -52,6 +52,17 @@ def yields(rows: int = 160) -> str:
     return table(["rain", "heat", "harvest"], lines)
 
 
+def buyers(rows: int = 2000) -> str:
+    """One row in twelve is a yes, which a number makes likelier, but never likelier than a no."""
+    chance = random.Random(4)
+    lines = []
+    for _ in range(rows):
+        age, visits = chance.random(), chance.random()
+        likely = 0.3 if age > 0.75 else 0.01
+        lines.append([round(age, 3), round(visits, 3), "yes" if chance.random() < likely else "no"])
+    return table(["age", "visits", "bought"], lines)
+
+
 def png(pixels: numpy.ndarray) -> bytes:
     data = io.BytesIO()
     Image.fromarray(pixels).save(data, "PNG")

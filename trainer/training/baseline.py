@@ -67,6 +67,7 @@ def compute(prepared: Prepared, data: Dataset, fitted: dict[str, "Estimator"]) -
     model = linear.fit(read.features["train"], truth["train"], read.features["validation"], truth["validation"], classes, seed)
     predictions = None
     if model is not None:
-        predictions = model.predict(read.features["test"], truth["test"])
+        answers = {n: model.predict(read.features[n], truth[n]) for n in ("validation", "test")}
+        predictions = target.finding_rare(answers, plan.metric)[1]["test"]
         reports.append({"name": "linear", "title": read.title, "role": "simple", "test": target.report(predictions, seed)})
     return Baselines(reports, model, predictions, read.terms, read.title)

@@ -57,7 +57,8 @@ class Beside(Protocol):
 
 @dataclass(frozen=True)
 class Candidate:
-    """A trained candidate. ``fitted`` is the estimator; None for a network. ``target`` is that of a network with what it decided."""
+    """A trained candidate. ``fitted`` is the estimator; None for a network. ``target`` is that of the plan with what the answers to the
+    validation rows decided; ``decided`` says why, empty where that needs no words."""
 
     base: Base
     title: str
@@ -66,6 +67,7 @@ class Candidate:
     variant: str = ""  # distinguishes two ways to train the same base
     beside: "Beside | None" = None  # what answers together with the network
     target: "Target | None" = None
+    decided: str = ""
 
     @property
     def name(self) -> str:
@@ -136,6 +138,7 @@ def fit(name: str, plan: "Plan", data: "Dataset") -> Candidate | None:
     judges = {"validation": getattr(fitted, "judged", None) or best}
     measured = data.splits | {"train": _sample(data.splits["train"], plan.settings.seed)}
     answers = {split: answered(judges.get(split, best), rows, plan.target) for split, rows in measured.items()}
+    target, answers, why = plan.target.finding_rare(answers, plan.metric)
     rows = len(data.splits["train"])
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     rate = round(rows / max(seconds, 1e-3), 1)
@@ -149,7 +152,7 @@ def fit(name: str, plan: "Plan", data: "Dataset") -> Candidate | None:
         samples_per_second=rate, gradient_bytes=0, workers=[used], answers=answers, champion=None,
         versions=versions(), hardware=preflight.hardware(gpu=False),
     )  # fmt: skip
-    return Candidate(Base(name, plan.kind.name), registry.estimators()[name].title, outcome, fitted)
+    return Candidate(Base(name, plan.kind.name), registry.estimators()[name].title, outcome, fitted, target=target, decided=why)
 
 
 def _sample(examples: list, seed: int) -> list:

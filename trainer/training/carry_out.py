@@ -99,6 +99,8 @@ def _deliver(spec: Spec, settings, dataset, prepared, found, wanted, workers: Wo
     listed = candidates.entries(found, best, wanted, prepared.plan) if prepared.plan.kind.lists_candidates else None
     if len(found) > 1:
         events.decision("chosen", best.base.name, f"The model {best.name} is delivered. {listed[0]['why']}")
+    if best.decided:
+        events.decision("classes", best.base.name, best.decided)
     delivered = catalogue.AUTO if best.beside is not None else best.base.name  # a named model would be delivered alone by a repeated run
     if settings.model != delivered:
         settings = settings.with_chosen(model=delivered)

@@ -8,6 +8,7 @@ from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.core.kind import Kind
 from trainer.core.plan import Plan
+from trainer.launch import libraries
 from trainer.launch.outcome import Outcome
 from trainer.models.catalogue import Base
 from trainer.run_folder import stop
@@ -30,6 +31,7 @@ class Workers:
         the number of workers."""
         if base is None or self.launcher is not None:
             return settings
+        libraries.add(self.spec.folder, self.events)
         self.launcher, settings = launch.create(self.name, settings, base, kind, self.spec, self.events)
         self.launcher.start()
         return settings

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest/faulty"
 )
 
 // Options configures a double. The zero value serves HTTP on a free port without a broker.
@@ -52,17 +54,21 @@ type Options struct {
 	Logger *zap.Logger
 }
 
+// Fault makes requests fail.
+type Fault = faulty.Fault
+
 // Server is a running double. It is safe for concurrent use.
 type Server struct {
 	// URL is the address of the double, without /api.
 	URL string
+	// Faults make requests fail, and count them.
+	faulty.Faults
 
 	opts   Options
 	log    *zap.Logger
 	http   *http.Server
 	served sync.WaitGroup
 	state  *state
-	faults faults
 	race   race
 	broker *broker
 	ownDir bool

@@ -1,6 +1,7 @@
 package v1_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -325,10 +326,10 @@ func contractResults(t *testing.T, s *v1.Session, ds string) {
 	t.Run("adds metadata to a file", func(t *testing.T) {
 		_, err = s.AddFileMetadata(ctx, file.ID, entry)
 		require.NoError(t, err)
-		list, err := s.FileMetadata(ctx, file.ID)
+		list, err := fileMetadata(ctx, s, file.ID)
 		require.NoError(t, err)
 		check(t, list)
-		_, err = s.FileMetadata(ctx, missingID)
+		_, err = fileMetadata(ctx, s, missingID)
 		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
 		_, err = s.AddFileMetadata(ctx, missingID, entry)
 		requireKind(t, err, job.KindPermanent, http.StatusForbidden)
@@ -354,4 +355,13 @@ func contractResults(t *testing.T, s *v1.Session, ds string) {
 		require.True(t, slices.ContainsFunc(files, func(f clowder.File) bool { return f.ID == file.ID && f.ThumbnailID == id }))
 	})
 	require.NoError(t, s.DeleteFile(ctx, file.ID))
+}
+
+// fileMetadata lists the entries of extractors on a file.
+func fileMetadata(ctx context.Context, s versions.Session, file string) (all []clowder.Metadata, err error) {
+	_, _, err = s.FindFileMetadata(ctx, file, func(m clowder.Metadata) bool {
+		all = append(all, m)
+		return false
+	})
+	return all, err
 }

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/localname"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
@@ -76,7 +77,7 @@ func (s *Session) list(ctx context.Context, dataset string) ([]clowder.File, err
 			if err := clowder.CheckIDs("file", row.ID); err != nil {
 				return err
 			}
-			name := clowder.CutName(row.Filename, maxName)
+			name := localname.Cut(row.Filename, maxName)
 			f := clowder.File{ID: row.ID, Name: name, Path: name, Size: int64(row.Size), ContentType: text.Shorten(row.ContentType, maxType), Version: 1}
 			if len(row.Stored) <= maxStored {
 				f.Stored = row.Stored

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/jsonscan"
 )
 
 // agent is the author of an entry as v1 sends and takes it. ExtractorID must be an address; its end names the extractor and its version.
@@ -64,7 +65,22 @@ func (s *Session) AddMetadata(ctx context.Context, dataset string, m clowder.Met
 
 // Metadata lists the entries that extractors added to a dataset. Very large entries are left out.
 func (s *Session) Metadata(ctx context.Context, dataset string) ([]clowder.Metadata, error) {
-	return s.metadata(ctx, "dataset", dataset)
+	if err := clowder.CheckIDs("dataset", dataset); err != nil {
+		return nil, err
+	}
+	var out []clowder.Metadata
+	var decoder jsonscan.RowDecoder
+	c := listOfMetadata("dataset", dataset)
+	err := s.explained(ctx, c, func() error {
+		return s.wire.Rows(ctx, c, func() { out, decoder = nil, jsonscan.RowDecoder{} }, func(raw json.RawMessage) error {
+			var row entryRow
+			if ofExtractor(raw) && decoder.Decode(raw, &row) {
+				out = append(out, row.metadata())
+			}
+			return nil
+		})
+	})
+	return out, err
 }
 
 // AddFileMetadata is AddMetadata for a file. If the file does not exist, StatusOf returns 403, as for a file that the user may not change.
@@ -72,9 +88,14 @@ func (s *Session) AddFileMetadata(ctx context.Context, file string, m clowder.Me
 	return "", s.addMetadata(ctx, "file", file, m)
 }
 
-// FileMetadata lists the entries of a file. If the file does not exist, StatusOf returns 404.
-func (s *Session) FileMetadata(ctx context.Context, file string) ([]clowder.Metadata, error) {
-	return s.metadata(ctx, "file", file)
+// FindMetadata returns the first entry of an extractor on a dataset that matches, however many there are.
+func (s *Session) FindMetadata(ctx context.Context, dataset string, match func(clowder.Metadata) bool) (clowder.Metadata, bool, error) {
+	return s.find(ctx, "dataset", dataset, match)
+}
+
+// FindFileMetadata is FindMetadata for a file. If the file does not exist, StatusOf returns 404.
+func (s *Session) FindFileMetadata(ctx context.Context, file string, match func(clowder.Metadata) bool) (clowder.Metadata, bool, error) {
+	return s.find(ctx, "file", file, match)
 }
 
 // FileNotes lists all entries of a file, those of persons first, the newest of each first. Files of v1 have one version. A file with too many
@@ -92,7 +113,7 @@ func (s *Session) notes(ctx context.Context, kind, id string) (out []clowder.Not
 	if err := clowder.CheckIDs(kind, id); err != nil {
 		return nil, err
 	}
-	c := clowder.Call{What: "read the metadata of the " + kind, Right: mayView, Method: http.MethodGet, Path: []string{kind + "s", id, "metadata.jsonld"}}
+	c := listOfMetadata(kind, id)
 	err = s.explained(ctx, c, func() (err error) {
 		out, err = s.wire.Notes(ctx, c, func(raw json.RawMessage) (clowder.Note, bool) {
 			var row entryRow
@@ -172,25 +193,32 @@ func (s *Session) addMetadata(ctx context.Context, kind, id string, m clowder.Me
 	return s.do(ctx, post("add metadata to the "+kind, mayAdd, body, nil, kind+"s", id, "metadata.jsonld"))
 }
 
-func (s *Session) metadata(ctx context.Context, kind, id string) ([]clowder.Metadata, error) {
+func (s *Session) find(ctx context.Context, kind, id string, match func(clowder.Metadata) bool) (found clowder.Metadata, ok bool, err error) {
 	if err := clowder.CheckIDs(kind, id); err != nil {
-		return nil, err
+		return found, false, err
 	}
-	var out []clowder.Metadata
-	var decoder clowder.RowDecoder
-	c := clowder.Call{What: "read the metadata of the " + kind, Right: mayView, Method: http.MethodGet, Path: []string{kind + "s", id, "metadata.jsonld"}}
-	err := s.explained(ctx, c, func() error {
-		return s.wire.Rows(ctx, c, func() { out, decoder = nil, clowder.RowDecoder{} }, func(raw json.RawMessage) error {
-			var from struct{ Agent agent }
+	c := listOfMetadata(kind, id)
+	err = s.explained(ctx, c, func() (err error) {
+		found, ok, err = s.wire.FindEntry(ctx, c, func(raw json.RawMessage) (clowder.Metadata, bool) {
 			var row entryRow
-			// Entries of people have no extractor. Entries of other programs may have any form.
-			if json.Unmarshal(raw, &from) == nil && from.Agent.ExtractorID != "" && decoder.Decode(raw, &row) {
-				out = append(out, row.metadata())
+			if !ofExtractor(raw) || json.Unmarshal(raw, &row) != nil {
+				return clowder.Metadata{}, false
 			}
-			return nil
-		})
+			return row.metadata(), true
+		}, match)
+		return err
 	})
-	return out, err
+	return found, ok, err
+}
+
+// ofExtractor reports whether an extractor made an entry. Entries of people have none, and those of other programs may have any form.
+func ofExtractor(raw json.RawMessage) bool {
+	var from struct{ Agent agent }
+	return json.Unmarshal(raw, &from) == nil && from.Agent.ExtractorID != ""
+}
+
+func listOfMetadata(kind, id string) clowder.Call {
+	return clowder.Call{What: "read the metadata of the " + kind, Right: mayView, Method: http.MethodGet, Path: []string{kind + "s", id, "metadata.jsonld"}}
 }
 
 // storable is content as MongoDB takes it. v1 answers 500 for a key that has a dot or begins with a dollar sign, and for a whole number beyond

@@ -78,6 +78,11 @@ func (s *Session) Stage(ctx context.Context, files []clowder.File, dir disk.Fold
 	return s.wire.Stage(ctx, files, dir, progress)
 }
 
+// StagePart puts files into the folder of p; see [clowder.Session.StagePart].
+func (s *Session) StagePart(ctx context.Context, files []clowder.File, p *clowder.Parts) ([]job.Input, error) {
+	return s.wire.StagePart(ctx, files, p)
+}
+
 func get(what, right string, into any, path ...string) clowder.Call {
 	return clowder.Call{What: what, Right: right, Method: http.MethodGet, Path: path, Into: into}
 }

@@ -35,6 +35,7 @@ type Files interface {
 	List(ctx context.Context, dataset string) (clowder.Listing, error)
 	FolderFiles(ctx context.Context, dataset, folder string) ([]clowder.File, error)
 	Stage(ctx context.Context, files []clowder.File, dir disk.Folder, progress func(clowder.Progress)) ([]job.Input, error)
+	StagePart(ctx context.Context, files []clowder.File, parts *clowder.Parts) ([]job.Input, error)
 	FindFolder(ctx context.Context, dataset, parent, name string) (string, error)
 	AddFolder(ctx context.Context, dataset, parent, name string) (string, error)
 	Upload(ctx context.Context, dataset, folder string, body clowder.Body) (clowder.File, error)
@@ -47,7 +48,9 @@ type Files interface {
 type Metadata interface {
 	Metadata(ctx context.Context, dataset string) ([]clowder.Metadata, error)
 	AddMetadata(ctx context.Context, dataset string, m clowder.Metadata) (string, error)
-	FileMetadata(ctx context.Context, file string) ([]clowder.Metadata, error)
+	// FindMetadata and FindFileMetadata return the first entry that matches, in memory that does not depend on how many there are.
+	FindMetadata(ctx context.Context, dataset string, match func(clowder.Metadata) bool) (clowder.Metadata, bool, error)
+	FindFileMetadata(ctx context.Context, file string, match func(clowder.Metadata) bool) (clowder.Metadata, bool, error)
 	FileNotes(ctx context.Context, file string) ([]clowder.Note, error)
 	DatasetNotes(ctx context.Context, dataset string) ([]clowder.Note, error)
 	AddFileMetadata(ctx context.Context, file string, m clowder.Metadata) (string, error)

@@ -3,6 +3,7 @@ package admission
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -29,6 +30,8 @@ type Queue struct {
 	admitted map[string]string // run → owner
 	queued   map[string]string // run → owner, of the waiting jobs
 	held     map[string]int    // owner → slots held
+	// yielding are the admitted jobs that give their slot up for another owner, and aside those that did: run → owner.
+	yielding, aside map[string]string
 	// waiting holds the waiting jobs of each owner, oldest first; turns lists these owners, the next one first.
 	waiting map[string][]*waiter
 	turns   []string
@@ -57,6 +60,7 @@ func NewQueue(waitingFor string, slots, perUser int, onAdmit func(run string)) *
 	return &Queue{
 		waitingFor: waitingFor, slots: slots, perUser: perUser, onAdmit: onAdmit,
 		admitted: map[string]string{}, queued: map[string]string{}, held: map[string]int{}, waiting: map[string][]*waiter{},
+		yielding: map[string]string{}, aside: map[string]string{},
 	}
 }
 
@@ -65,6 +69,7 @@ func NewQueue(waitingFor string, slots, perUser int, onAdmit func(run string)) *
 func (q *Queue) Enter(run, owner string, since time.Time) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	delete(q.aside, run)
 	if _, admitted := q.admitted[run]; admitted {
 		return true
 	}
@@ -87,21 +92,35 @@ func (q *Queue) Restore(run, owner string) {
 func (q *Queue) Leave(run string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if owner, admitted := q.admitted[run]; admitted {
-		delete(q.admitted, run)
-		if q.held[owner]--; q.held[owner] == 0 {
-			delete(q.held, owner)
-		}
+	delete(q.aside, run)
+	if _, admitted := q.admitted[run]; admitted {
+		q.release(run)
 	} else if owner, i := q.find(run); i >= 0 {
 		q.remove(owner, i)
 	}
 	q.admit("")
 }
 
-// OthersWait reports whether a job of another owner waits that could have the slot of a job of this one.
-func (q *Queue) OthersWait(owner string) bool {
+// Yield says that an admitted job goes on in small parts. From now on its slot goes to the next waiting job of another owner, at once; the job
+// ends the part that it has begun aside of the slots, and then leaves. At most as many jobs as there are slots are aside at a time. While
+// they are, a job waits for the end of a part.
+func (q *Queue) Yield(run string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if owner, admitted := q.admitted[run]; admitted {
+		q.yielding[run] = owner
+		q.admit("")
+	}
+}
+
+// Wanted reports whether a job that yields should leave: its slot is gone, or a job of another owner waits for it.
+func (q *Queue) Wanted(run string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if _, aside := q.aside[run]; aside {
+		return true
+	}
+	owner := q.admitted[run]
 	return slices.ContainsFunc(q.turns, func(other string) bool { return other != owner && !q.atLimit(other) })
 }
 
@@ -197,14 +216,15 @@ func (q *Queue) ahead(owner string, i int) int {
 	return n
 }
 
-// admit fills the free slots, and calls onAdmit for each admitted job but the one that is just asking.
+// admit fills the free slots and those of jobs that yield, and calls onAdmit for each admitted job but the one that is just asking.
 func (q *Queue) admit(asking string) {
-	for q.slots == 0 || len(q.admitted) < q.slots {
-		i := slices.IndexFunc(q.turns, func(owner string) bool { return !q.atLimit(owner) })
+	for {
+		i := slices.IndexFunc(q.turns, func(owner string) bool { return !q.atLimit(owner) && q.hasRoom(owner) })
 		if i < 0 {
 			return
 		}
 		owner := q.turns[i]
+		q.makeRoom(owner)
 		w := q.waiting[owner][0]
 		q.turns = append(slices.Delete(q.turns, i, i+1), owner) // its next turn is after all others
 		q.remove(owner, 0)
@@ -212,6 +232,44 @@ func (q *Queue) admit(asking string) {
 		if w.run != asking {
 			q.onAdmit(w.run)
 		}
+	}
+}
+
+// hasRoom reports whether a job of the owner can have a slot now.
+func (q *Queue) hasRoom(owner string) bool {
+	return q.slots == 0 || len(q.admitted) < q.slots || q.yieldingTo(owner) != ""
+}
+
+// yieldingTo returns a job that gives its slot up for one of the owner, empty for none.
+func (q *Queue) yieldingTo(owner string) string {
+	if len(q.aside) >= q.slots {
+		return ""
+	}
+	for _, run := range slices.Sorted(maps.Keys(q.yielding)) {
+		if q.yielding[run] != owner {
+			return run
+		}
+	}
+	return ""
+}
+
+// makeRoom puts a job aside unless a slot is free.
+func (q *Queue) makeRoom(owner string) {
+	if q.slots == 0 || len(q.admitted) < q.slots {
+		return
+	}
+	run := q.yieldingTo(owner)
+	q.aside[run] = q.admitted[run]
+	q.release(run)
+}
+
+// release frees the slot of an admitted job.
+func (q *Queue) release(run string) {
+	owner := q.admitted[run]
+	delete(q.admitted, run)
+	delete(q.yielding, run)
+	if q.held[owner]--; q.held[owner] == 0 {
+		delete(q.held, owner)
 	}
 }
 

@@ -2,7 +2,9 @@ package admission
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -180,4 +182,60 @@ func TestAPositionIsDescribedForItsUser(t *testing.T) {
 		require.Equal(t, want, NewQueue("Waiting for x", 1, tc.perUser, nil).Describe(tc.position))
 	}
 	require.Empty(t, NewQueue("", 1, 0, nil).Describe(Position{Ahead: 3}), "nobody waits long there")
+}
+
+// TestAJobThatYieldsLetsOthersGoFirst at once, whenever they come, and no more of them than there are slots.
+func TestAJobThatYieldsLetsOthersGoFirst(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		slots     int
+		before    []string // that enter before the job a1 yields, beside it
+		after     []string
+		had       []string // those that have a slot then
+		wanted    bool
+		afterward []string // who has a slot when a1 has left
+	}{
+		"nobody comes":                           {1, nil, nil, []string{"a1"}, false, nil},
+		"another user comes later":               {1, nil, []string{"b1"}, []string{"b1"}, true, []string{"b1"}},
+		"another user waits already":             {1, []string{"b1"}, nil, []string{"b1"}, true, []string{"b1"}},
+		"the second of another user waits":       {1, nil, []string{"b1", "b2"}, []string{"b1"}, true, []string{"b1"}},
+		"a job of the same user waits":           {1, nil, []string{"a2"}, []string{"a1"}, false, []string{"a2"}},
+		"the same user is before another one":    {1, nil, []string{"a2", "b1"}, []string{"b1"}, true, []string{"b1"}},
+		"a slot is free":                         {2, nil, []string{"b1"}, []string{"a1", "b1"}, false, []string{"b1"}},
+		"the slots are full of jobs that do not": {2, []string{"c1"}, []string{"b1"}, []string{"b1", "c1"}, true, []string{"b1", "c1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newCrowd(tc.slots, 0)
+			f.all(append([]string{"a1"}, tc.before...)...)
+			f.Yield("a1")
+			f.all(tc.after...)
+			require.ElementsMatch(t, tc.had, slices.Collect(maps.Keys(f.admitted)))
+			require.Equal(t, tc.wanted, f.Wanted("a1"))
+			f.Leave("a1")
+			require.ElementsMatch(t, tc.afterward, slices.Collect(maps.Keys(f.admitted)))
+			require.False(t, f.Enter("a1", "a", at(0)) && tc.slots == len(tc.afterward), "it queues again")
+		})
+	}
+}
+
+// TestFewJobsAreAside: as many as there are slots. The next one keeps its slot to the end of its part.
+func TestFewJobsAreAside(t *testing.T) {
+	t.Parallel()
+	f := newCrowd(1, 0)
+	f.all("a1")
+	f.Yield("a1")
+	f.all("b1")
+	f.Yield("b1")
+	f.all("c1")
+	require.Contains(t, f.admitted, "b1", "a1 is aside")
+	require.True(t, f.Wanted("a1"))
+	require.True(t, f.Wanted("b1"))
+	f.Leave("a1")
+	require.Contains(t, f.admitted, "c1", "b1 is aside now")
+	require.False(t, f.Enter("b1", "b", at(0)), "it comes back after c1")
+	f.Leave("c1")
+	require.Contains(t, f.admitted, "b1")
+	f.Yield("z9")
+	require.Empty(t, f.yielding, "one without a slot has none to give, and one that comes back has not said that it yields")
 }

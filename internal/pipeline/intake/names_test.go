@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/connect"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/jobtest"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
@@ -28,7 +28,7 @@ type namesBeside struct {
 type origins struct{ configured string }
 
 func (o origins) Origin(req job.Request) (configured, named string) {
-	return o.configured, clowder.Address(req.Host)
+	return o.configured, connect.Address(req.Host)
 }
 
 func newNames(t *testing.T, configured string) namesBeside {

@@ -27,10 +27,10 @@ import (
 // Platform is where datasets lie.
 type Platform interface {
 	model.Clowders
-	// Stage lays the files of the job's dataset into dir and returns them; say takes sentences for the user.
-	Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, []job.NotRead, error)
+	// Stage lays the files of the job's dataset into dir and returns them.
+	Stage(ctx context.Context, rec job.Record, dir disk.Folder, say platform.Say) ([]job.Input, []job.NotRead, error)
 	// StageMany adds the files of the other datasets that the settings name; see [platform.Platform].
-	StageMany(ctx context.Context, rec job.Record, own []job.Input, room platform.Room, say func(string)) ([]job.Input, []job.NotRead, error)
+	StageMany(ctx context.Context, rec job.Record, own []job.Input, room platform.Room, say platform.Say) ([]job.Input, []job.NotRead, error)
 	// Sender tells who sent the message of a job about a single file.
 	Sender(ctx context.Context, rec job.Record) (job.Sender, error)
 	// Label gives the staged files the labels that their metadata holds, where the settings of a training ask for that.
@@ -68,8 +68,7 @@ type Stager struct {
 	Statuses   Statuses
 	Scripts    *script.Preparer
 	Turns      *Turns
-	// OthersWait reports whether a job of another owner waits for a place to download.
-	OthersWait func(owner string) bool
+	Places     Places
 	Repeats    *Repeats
 	// Isolates reports whether the script of a job with these settings runs in pods of its own.
 	Isolates func(settings job.Settings) (bool, error)
@@ -77,29 +76,38 @@ type Stager struct {
 	NoteUsers bool
 }
 
-// StageInputs checks what the user filled in and brings the dataset onto the shared volume.
+// StageInputs checks what the user filled in and brings the dataset onto the shared volume. A job of many datasets may take several turns.
 func (s *Stager) StageInputs(ctx context.Context, rec job.Record) (stage.Change, error) {
-	said := s.Statuses
-	if s.Turns.begin(rec.Run) {
-		again := *s
-		again.Statuses = silent{}
-		s = &again
+	joined := len(rec.Request.Announced)
+	t, goesOn := s.Turns.take(rec)
+	if !goesOn {
+		var end stage.Change
+		var err error
+		if t, end, err = s.begin(ctx, rec); err != nil {
+			return nil, err
+		} else if end != nil {
+			return unlessJoined(joined, end), nil
+		}
 	}
-	return s.stageInputs(ctx, rec, said)
+	inputs, left, err := s.addDatasets(ctx, t)
+	if err != nil {
+		return nil, stage.BadInput(err)
+	}
+	t.rec.NotRead = left
+	staged, err := s.finish(ctx, t.rec, inputs)
+	return unlessJoined(joined, staged), err
 }
 
-// stageInputs is one turn. said takes what is new in each turn, and the statuses of s all else.
-func (s *Stager) stageInputs(ctx context.Context, rec job.Record, said Statuses) (stage.Change, error) {
+// begin stages the dataset of the job and decides all that is known then. If the job has nothing to do, it returns its end.
+func (s *Stager) begin(ctx context.Context, rec job.Record) (t turn, end stage.Change, err error) {
 	if rec.Request.Kind == job.File && rec.Request.DatasetID == "" {
-		return nil, stage.BadInput(job.Permanent(errors.New("this file is in no dataset, so its results would have no place: add it to a dataset, then submit it again")))
+		return t, nil, stage.BadInput(job.Permanent(errors.New("this file is in no dataset, so its results would have no place: add it to a dataset, then submit it again")))
 	}
-	rec, err := s.noteUser(ctx, rec)
-	if err != nil {
-		return nil, err
+	if rec, err = s.noteUser(ctx, rec); err != nil {
+		return t, nil, err
 	}
-	rec, end, err := s.Repeats.note(ctx, rec)
-	if end != nil || err != nil {
-		return end, err
+	if rec, end, err = s.Repeats.note(ctx, rec); end != nil || err != nil {
+		return t, end, err
 	}
 	e := s.Extractors.Of(rec.Request)
 	if rec.Request.NoParameters {
@@ -107,48 +115,43 @@ func (s *Stager) stageInputs(ctx context.Context, rec job.Record, said Statuses)
 	}
 	settings, err := e.Settings(rec.Request.Parameters, func(warning string) { s.Statuses.Remark(rec, warning) })
 	if err != nil {
-		return nil, stage.BadInput(err)
+		return t, nil, stage.BadInput(err)
 	}
-	joined := len(rec.Request.Announced)
-	if joined > 0 {
-		end, err := s.chooseNews(ctx, &rec, e, &settings)
-		if end != nil || err != nil {
-			return unlessJoined(joined, end), stage.BadInput(err)
+	if len(rec.Request.Announced) > 0 {
+		if end, err = s.chooseNews(ctx, &rec, e, &settings); end != nil || err != nil {
+			return t, end, stage.BadInput(err)
 		}
 	}
 	chosen, err := s.chooseModel(ctx, rec, settings)
 	if err != nil {
-		return nil, stage.BadInput(err)
+		return t, nil, stage.BadInput(err)
 	}
 	allowed, err := s.allowScript(ctx, rec, &settings)
 	if err != nil {
-		return nil, stage.BadInput(err)
+		return t, nil, stage.BadInput(err)
 	}
 	if err := s.Volume.ResetRun(rec.Run); err != nil {
-		return nil, err
+		return t, nil, err
 	}
 	rec.Settings, rec.Resolved = settings, nil
 	inputs, left, err := s.stageFiles(ctx, rec)
 	if err != nil {
-		return nil, stage.BadInput(err)
+		return t, nil, stage.BadInput(err)
 	}
 	if settings, err = e.NameSingle(settings, inputs); err != nil {
-		return nil, stage.BadInput(err)
+		return t, nil, stage.BadInput(err)
 	}
 	script, err := s.prepareScript(ctx, rec, &settings, allowed, inputs)
 	if err != nil {
-		return nil, stage.BadInput(err)
+		return t, nil, stage.BadInput(err)
 	}
 	rec.Settings = settings
 	if err := s.resolve(&rec, e, inputs); err != nil {
-		return nil, stage.BadInput(err)
+		return t, nil, stage.BadInput(err)
 	}
-	if inputs, left, err = s.addDatasets(ctx, rec, inputs, left, said); err != nil {
-		return nil, stage.BadInput(err)
-	}
-	rec.Model, rec.Script, rec.NotRead = chosen, script, left
-	staged, err := s.finish(ctx, rec, inputs)
-	return unlessJoined(joined, staged), err
+	rec.Model, rec.Script = chosen, script
+	tellLeft(s.Statuses, rec, left)
+	return turn{rec: rec, own: inputs, left: left}, nil, nil
 }
 
 // finish writes the list of the inputs of rec, which has all that was decided about it, unless another job has done its work.
@@ -173,12 +176,12 @@ func (s *Stager) finish(ctx context.Context, rec job.Record, inputs []job.Input)
 
 // stageFiles brings the files of the dataset and those from object stores onto the volume. The second list has files that are left out.
 func (s *Stager) stageFiles(ctx context.Context, rec job.Record) ([]job.Input, []job.NotRead, error) {
-	say := func(text string) { s.Statuses.SayPassing(rec, text) }
+	say := s.say(rec)
 	inputs, left, err := s.Platform.Stage(ctx, rec, s.Volume.Inputs(rec.Run), say)
 	if err != nil {
 		return nil, nil, err
 	}
-	fetched, err := s.Objects.Stage(ctx, rec, inputs, say)
+	fetched, err := s.Objects.Stage(ctx, rec, inputs, say.Passing)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -186,6 +189,14 @@ func (s *Stager) stageFiles(ctx context.Context, rec job.Record) ([]job.Input, [
 		return nil, nil, job.Permanent(errors.New(emptyDataset(rec.Kind, left)))
 	}
 	return inputs, left, nil
+}
+
+// say takes sentences about a job.
+func (s *Stager) say(rec job.Record) platform.Say {
+	return platform.Say{
+		Passing: func(text string) { s.Statuses.SayPassing(rec, text) },
+		Note:    func(text string) { s.Statuses.Remark(rec, text) },
+	}
 }
 
 // tellLeft says which files of the dataset the job does without.

@@ -83,11 +83,11 @@ func answersStep(s versions.Session, e platform.Extractor, run string, first int
 // file or version that somebody has deleted needs none.
 func answerFile(ctx context.Context, s versions.Session, e platform.Extractor, run string, a results.FileAnswer, look bool) error {
 	if look {
-		have, err := s.FileMetadata(ctx, a.ID)
+		_, there, err := s.FindFileMetadata(ctx, a.ID, isOf(e, run))
 		if clowder.StatusOf(err) == http.StatusNotFound {
 			return nil
 		}
-		if err != nil || slices.ContainsFunc(have, func(m clowder.Metadata) bool { return m.Listener == e.Name() && m.Content["run"] == run }) {
+		if err != nil || there {
 			return err
 		}
 	}
@@ -107,6 +107,6 @@ func answerFile(ctx context.Context, s versions.Session, e platform.Extractor, r
 
 // gone says whether a file is not there any more. v2 shows that only to those who read: adding to it is an error of the server.
 func gone(ctx context.Context, s versions.Session, file string) bool {
-	_, err := s.FileMetadata(ctx, file)
+	_, _, err := s.FindFileMetadata(ctx, file, func(clowder.Metadata) bool { return true })
 	return clowder.StatusOf(err) == http.StatusNotFound
 }

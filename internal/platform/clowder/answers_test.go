@@ -1,8 +1,10 @@
 package clowder
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"github.com/ncsa/clowder-ray/internal/clowder"
 	"net/http"
 	"strings"
 	"testing"
@@ -71,7 +73,7 @@ func (f *fixture) answer(t *testing.T, cut int) error {
 func (f *fixture) requireOneEach(t *testing.T) {
 	t.Helper()
 	for _, a := range f.made.PerFile {
-		have, err := f.session.FileMetadata(t.Context(), a.ID)
+		have, err := fileMetadata(t.Context(), f.session, a.ID)
 		require.NoError(t, err)
 		require.Len(t, have, 1, a.File)
 		require.Equal(t, map[string]any{"run": run, "predicted": "wren", "confidence": 0.75}, have[0].Content)
@@ -121,7 +123,7 @@ func TestAProxyThatFailsAfterTheInsertDoublesNothing(t *testing.T) {
 	require.Positive(t, tries)
 	b.requireOneEach(t)
 	for _, i := range []int{0, 400} {
-		have, err := b.session.FileMetadata(t.Context(), b.made.PerFile[i].ID)
+		have, err := fileMetadata(t.Context(), b.session, b.made.PerFile[i].ID)
 		require.NoError(t, err)
 		require.Equal(t, 1, have[0].FileVersion, "the version that was read")
 	}
@@ -132,7 +134,7 @@ func TestAVersionThatIsGoneGetsNoPrediction(t *testing.T) {
 	b := newFixture(t, 1)
 	b.made.PerFile[0].Version = 7
 	require.NoError(t, b.answer(t, 0))
-	have, err := b.session.FileMetadata(t.Context(), b.made.PerFile[0].ID)
+	have, err := fileMetadata(t.Context(), b.session, b.made.PerFile[0].ID)
 	require.NoError(t, err)
 	require.Empty(t, have)
 }
@@ -165,7 +167,7 @@ func TestFilesThatAreGoneAndRowsOfTablesGetNoMetadata(t *testing.T) {
 	quiet := newFixture(t, 1)
 	quiet.rec.Settings.Write = "csv_file"
 	require.NoError(t, quiet.answer(t, 0))
-	none, err := quiet.session.FileMetadata(t.Context(), quiet.made.PerFile[0].ID)
+	none, err := fileMetadata(t.Context(), quiet.session, quiet.made.PerFile[0].ID)
 	require.NoError(t, err)
 	require.Empty(t, none)
 }
@@ -212,7 +214,7 @@ func requireOnlyTheChosenModel(t *testing.T, d *deliveryTest) {
 		"a prediction by a model.zip": {map[string]any{"model_file": model}, 2},
 	} {
 		d.rec.Settings = job.NewSettings(tc.settings)
-		inputs, _, err := d.platform.Stage(t.Context(), d.rec, disk.Folder{Volume: t.TempDir()}, func(string) {})
+		inputs, _, err := d.platform.Stage(t.Context(), d.rec, disk.Folder{Volume: t.TempDir()}, quiet)
 		require.NoError(t, err)
 		require.Len(t, inputs, tc.want, name)
 	}
@@ -232,4 +234,13 @@ func TestModelsOfADatasetAreForThoseWhoMayReadIt(t *testing.T) {
 		_, err := d.platform.MayRead(t.Context(), d.rec, secret)
 		require.Error(t, err, "a key that is refused is no answer")
 	}
+}
+
+// fileMetadata lists the entries of extractors on a file.
+func fileMetadata(ctx context.Context, s versions.Session, file string) (all []clowder.Metadata, err error) {
+	_, _, err = s.FindFileMetadata(ctx, file, func(m clowder.Metadata) bool {
+		all = append(all, m)
+		return false
+	})
+	return all, err
 }

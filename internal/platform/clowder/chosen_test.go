@@ -52,7 +52,7 @@ func (d *choiceTest) staged(t *testing.T, form map[string]any) ([]job.Input, err
 		return nil, err
 	}
 	rec.Settings = settings
-	inputs, _, err := d.platform.Stage(t.Context(), rec, disk.Folder{Volume: t.TempDir()}, func(string) {})
+	inputs, _, err := d.platform.Stage(t.Context(), rec, disk.Folder{Volume: t.TempDir()}, quiet)
 	if err != nil {
 		return nil, err
 	}

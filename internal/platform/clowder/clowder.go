@@ -11,10 +11,12 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/ability"
+	"github.com/ncsa/clowder-ray/internal/clowder/connect"
 	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform"
+	"github.com/ncsa/clowder-ray/internal/platform/clowder/label"
 	"github.com/ncsa/clowder-ray/internal/platform/ignore"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/text"
@@ -57,7 +59,7 @@ func (c *Platform) Abilities(req job.Request) ability.Set { return versions.Of(r
 
 // Origin is the setting with the address of the Clowder that sent the request, and the host in the request.
 func (c *Platform) Origin(req job.Request) (configured, named string) {
-	return c.client.Configured(versions.Of(req.APIVersion).Number), clowder.Address(req.Host)
+	return c.client.Configured(versions.Of(req.APIVersion).Number), connect.Address(req.Host)
 }
 
 // Address is the configured address, or the one that the message names where it is one of those that are served.
@@ -73,7 +75,7 @@ func (c *Platform) Address(rec job.Record) (string, error) {
 const stageNews = 10 * time.Second
 
 // Stage downloads the files of the dataset.
-func (c *Platform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, say func(string)) ([]job.Input, []job.NotRead, error) {
+func (c *Platform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, say platform.Say) ([]job.Input, []job.NotRead, error) {
 	s, err := c.session(rec)
 	if err != nil {
 		return nil, nil, err
@@ -82,7 +84,7 @@ func (c *Platform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, s
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := noteLicence(ctx, s, dataset, say); err != nil {
+	if err := noteLicence(ctx, s, dataset, say.Note); err != nil {
 		return nil, nil, err
 	}
 	listed, err := s.List(ctx, rec.Request.DatasetID)
@@ -106,7 +108,7 @@ func (c *Platform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, s
 	if err != nil {
 		return nil, nil, err
 	}
-	if files, err = inputsOf(rec, files, results, ignored, say); err != nil {
+	if files, err = inputsOf(rec, files, results, ignored, say.Note); err != nil {
 		return nil, nil, err
 	}
 	files = chosen.add(files)
@@ -117,18 +119,30 @@ func (c *Platform) Stage(ctx context.Context, rec job.Record, dir disk.Folder, s
 	for _, f := range files {
 		total += f.Size
 	}
-	say(fmt.Sprintf("Downloading %s (%s)", text.Count(len(files), "file"), text.Bytes(total)))
+	say.Passing(fmt.Sprintf("Downloading %s (%s)", text.Count(len(files), "file"), text.Bytes(total)))
 	last := time.Now()
 	inputs, err := s.Stage(ctx, files, dir, func(p clowder.Progress) {
 		if time.Since(last) >= stageNews {
 			last = time.Now()
-			say(fmt.Sprintf("Downloaded %d of %s (%s of %s)", p.Files, text.Count(p.TotalFiles, "file"),
+			say.Passing(fmt.Sprintf("Downloaded %d of %s (%s of %s)", p.Files, text.Count(p.TotalFiles, "file"),
 				text.Bytes(p.Bytes), text.Bytes(p.TotalBytes)))
 		}
 	})
 	inputs, deleted, err := withoutGone(rec, chosen.chosen, inputs, err)
 	chosen.tell(inputs)
 	return inputs, slices.Concat(late, gone, deleted), err
+}
+
+// Label gives the files the labels that Clowder has, if the settings of the job ask for that.
+func (c *Platform) Label(ctx context.Context, rec job.Record, inputs []job.Input, say func(string)) error {
+	if rec.Settings.LabelFrom == "" {
+		return nil
+	}
+	s, err := c.session(rec)
+	if err != nil {
+		return err
+	}
+	return label.Give(ctx, s, rec, c.extractors.Names(), inputs, say)
 }
 
 // User asks Clowder whose key came with the job.

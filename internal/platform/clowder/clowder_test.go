@@ -219,7 +219,7 @@ func (d *deliveryTest) requireOneOfEach(tb testing.TB) {
 	notes, err := s.Metadata(tb.Context(), dataset)
 	require.NoError(tb, err)
 	require.Len(tb, notes, 1)
-	onModel, err := s.FileMetadata(tb.Context(), model)
+	onModel, err := fileMetadata(tb.Context(), s, model)
 	require.NoError(tb, err)
 	require.Len(tb, onModel, 1)
 	require.Equal(tb, notes[0].Content["run"], onModel[0].Content["run"])

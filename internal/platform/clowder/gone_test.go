@@ -47,7 +47,7 @@ func TestFilesDeletedWhileTheyAreStaged(t *testing.T) {
 				}
 			}
 			d.rec.Settings = job.NewSettings(tc.settings)
-			inputs, left, err := d.platform.Stage(t.Context(), d.rec, disk.Folder{Volume: t.TempDir()}, func(string) {})
+			inputs, left, err := d.platform.Stage(t.Context(), d.rec, disk.Folder{Volume: t.TempDir()}, quiet)
 			if tc.fault != "" {
 				require.ErrorContains(t, err, tc.fault)
 				kind, _ := job.Classify(err)
@@ -78,7 +78,7 @@ func TestAFolderDeletedWhileItIsListed(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "cats/1.txt", files[0].Path)
 	d.server.Fail(clowdertest.Fault{Path: "/folders/" + files[0].FolderID + "/path", Status: http.StatusNotFound})
-	inputs, left, err := d.platform.Stage(t.Context(), d.rec, disk.Folder{Volume: t.TempDir()}, func(string) {})
+	inputs, left, err := d.platform.Stage(t.Context(), d.rec, disk.Folder{Volume: t.TempDir()}, quiet)
 	require.NoError(t, err)
 	require.Len(t, inputs, 1)
 	require.Equal(t, "dogs/2.txt", inputs[0].Name)
@@ -121,7 +121,7 @@ func TestAFileOverwrittenInItsPlaceIsReadAgain(t *testing.T) {
 				changed := time.Now().Add(time.Duration(i) * time.Hour) // of a file system that counts coarse
 				require.NoError(t, os.Chtimes(here, changed, changed))
 				to := disk.Folder{Volume: t.TempDir()}
-				inputs, _, err := p.Stage(t.Context(), d.rec, to, func(string) {})
+				inputs, _, err := p.Stage(t.Context(), d.rec, to, quiet)
 				require.NoError(t, err)
 				body, err := os.ReadFile(filepath.Join(to.Path(), inputs[0].Path))
 				require.NoError(t, err)

@@ -51,7 +51,7 @@ func TestADatasetSaysWhichFilesTakeNoPart(t *testing.T) {
 				if tc.file != "" {
 					rec.Request.Kind, rec.Request.ResourceID = job.File, ids[tc.file]
 				}
-				inputs, _, err := d.platform.Stage(t.Context(), rec, disk.Folder{Volume: t.TempDir()}, func(text string) { said = append(said, text) })
+				inputs, _, err := d.platform.Stage(t.Context(), rec, disk.Folder{Volume: t.TempDir()}, hear(&said))
 				if tc.fault != "" {
 					require.ErrorContains(t, err, tc.fault)
 					kind, _ := job.Classify(err)

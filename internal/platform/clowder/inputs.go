@@ -2,13 +2,11 @@ package clowder
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform/ignore"
-	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // readsDataset reports whether a job reads its dataset, and not single files of it.
@@ -43,9 +41,8 @@ func inputsOf(rec job.Record, files []clowder.File, results resultFolders, ignor
 		return nil, job.Permanent(errors.New("the file is no longer in its dataset: add it again, then submit it"))
 	case left > 0 && len(inputs) == 0:
 		return nil, ignore.ErrAll
-	case left > 0:
-		say(fmt.Sprintf("Left out %s, as %s asks", text.Count(left, "file"), ignore.Name))
 	}
+	ignore.Tell(left, say)
 	return inputs, nil
 }
 

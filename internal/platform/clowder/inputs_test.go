@@ -36,7 +36,7 @@ func TestAJobReadsTheSubmittedFileOrTheDataset(t *testing.T) {
 			rec := d.rec
 			rec.Request.Kind, rec.Request.ResourceID = tc.kind, tc.resource
 			rec.Settings = job.NewSettings(map[string]any{"model_file": ids[tc.model]})
-			inputs, _, err := d.platform.Stage(t.Context(), rec, disk.Folder{Volume: t.TempDir()}, func(string) {})
+			inputs, _, err := d.platform.Stage(t.Context(), rec, disk.Folder{Volume: t.TempDir()}, quiet)
 			if tc.want == nil {
 				require.ErrorContains(t, err, "no longer in its dataset", name)
 				continue

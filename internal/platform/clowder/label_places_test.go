@@ -9,23 +9,6 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-func TestCommasInKeysDivideNothing(t *testing.T) {
-	t.Parallel()
-	for from, want := range map[string][]string{
-		"metadata.species":                                 {"metadata.species"},
-		"metadata.species, metadata.count":                 {"metadata.species", "metadata.count"},
-		"metadata.species,metadata.count,metadata.species": {"metadata.species", "metadata.count"},
-		"metadata.height, cm":                              {"metadata.height, cm"},
-		"metadata.height, cm, metadata.Plant Species":      {"metadata.height, cm", "metadata.Plant Species"},
-		"metadata.http://purl.org/dc/terms/species, tags":  {"metadata.http://purl.org/dc/terms/species", "tags"},
-		"tags, sections, metadata.a.b":                     {"tags", "sections", "metadata.a.b"},
-		"metadata.height, tags of plants":                  {"metadata.height, tags of plants"},
-		" ":                                                nil,
-	} {
-		require.Equal(t, want, partsOf(from), from)
-	}
-}
-
 func TestSeveralKeysAreSeveralColumns(t *testing.T) {
 	t.Parallel()
 	for _, version := range []int{1, 2} {

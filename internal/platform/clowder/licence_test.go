@@ -35,7 +35,7 @@ func TestALicenceThatForbidsTheDownload(t *testing.T) {
 				}
 			}
 			var said []string
-			_, _, err := d.platform.Stage(t.Context(), d.rec, disk.Folder{Volume: t.TempDir()}, func(text string) { said = append(said, text) })
+			_, _, err := d.platform.Stage(t.Context(), d.rec, disk.Folder{Volume: t.TempDir()}, hear(&said))
 			require.ErrorContains(t, err, tc.want)
 			kind, _ := job.Classify(err)
 			require.Equal(t, job.KindPermanent, kind)
@@ -69,7 +69,7 @@ func TestALicenceThatHasEndedIsNoted(t *testing.T) {
 		require.NoError(t, err)
 		d.server.License(d.rec.Request.DatasetID, "Plots of 2023", ends)
 		var said []string
-		_, _, err = d.platform.Stage(t.Context(), d.rec, disk.Folder{Volume: t.TempDir()}, func(text string) { said = append(said, text) })
+		_, _, err = d.platform.Stage(t.Context(), d.rec, disk.Folder{Volume: t.TempDir()}, hear(&said))
 		require.NoError(t, err)
 		require.Contains(t, strings.Join(said, "\n"), want)
 		require.Equal(t, want != "", strings.Contains(strings.Join(said, "\n"), "licence"))

@@ -41,6 +41,14 @@ func (t tests) Run() int {
 // run is the run of most tests.
 const run = "ft-one"
 
+// quiet says nothing, and hear keeps all sentences.
+var quiet = platform.Say{Passing: func(string) {}, Note: func(string) {}}
+
+func hear(said *[]string) platform.Say {
+	keep := func(text string) { *said = append(*said, text) }
+	return platform.Say{Passing: keep, Note: keep}
+}
+
 // deliveries are what versions of the service deliver of finished runs. All tests share them: to draw the pictures of one takes more than a
 // second with the race detector.
 var deliveries struct {

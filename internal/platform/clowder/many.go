@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/localname"
 	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/job/crash"
 	"github.com/ncsa/clowder-ray/internal/platform"
+	"github.com/ncsa/clowder-ray/internal/platform/ignore"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
@@ -28,38 +30,73 @@ const (
 var errTurn = errors.New("the downloads of other jobs take their turn")
 
 // StageMany lays the files of the datasets that the settings of the job name into room.Inputs, beside own, the files of its own dataset. It goes
-// through them in small parts, and keeps in room.Notes how far it is: a call after an error, a kill or the end of a turn goes on there. A turn
-// ends when a job of another user wants the place.
-func (c *Platform) StageMany(ctx context.Context, rec job.Record, own []job.Input, room platform.Room, say func(string)) ([]job.Input, []job.NotRead, error) {
+// through them in small parts, and keeps in room.Notes what it has listed: a call after an error or a kill lists nothing twice. A turn ends when a
+// job of another user wants the place; the next one goes on with what room.Kept has, and does nothing twice.
+func (c *Platform) StageMany(ctx context.Context, rec job.Record, own []job.Input, room platform.Room, say platform.Say) ([]job.Input, []job.NotRead, error) {
 	s, err := c.session(rec)
 	if err != nil {
 		return nil, nil, err
 	}
-	m := &many{c: c, s: s, rec: rec, dir: room.Inputs, wanted: room.Wanted, say: say, inputs: slices.Clone(own), said: time.Now()}
+	m := &many{c: c, s: s, rec: rec, dir: room.Inputs, wanted: room.Wanted, say: say}
+	var n *notes
+	if before, ok := room.Kept.Part.(*sofar); ok {
+		m.sofar, room.Kept.Part = before, nil
+		n, err = reopenNotes(room.Notes, before.noted)
+	} else {
+		n, err = m.begin(ctx, own, room)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, m.closeFolder())
+	}
+	err = m.all(ctx, n)
+	n.close()
+	if kind, _ := job.Classify(err); err != nil && kind == job.KindLater {
+		room.Kept.Part, room.Kept.Files = m.sofar, len(m.inputs)
+		return nil, nil, err
+	}
+	if err == nil {
+		err = m.folder.Finish()
+	}
+	if err = errors.Join(err, m.closeFolder()); err != nil {
+		return nil, nil, err
+	}
+	return m.made(own)
+}
+
+// begin opens the folder of the files and the notes, and chooses the datasets unless an earlier call has done that.
+func (m *many) begin(ctx context.Context, own []job.Input, room platform.Room) (*notes, error) {
+	m.sofar = &sofar{inputs: slices.Clone(own), said: time.Now()}
 	for i := range m.inputs {
 		m.bytes += m.inputs[i].Size
-		m.inputs[i].Dataset, m.inputs[i].DatasetID = ownName(rec), rec.Request.DatasetID
+		m.inputs[i].Dataset, m.inputs[i].DatasetID = ownName(m.rec), m.rec.Request.DatasetID
 	}
-	n, sets, err := openNotes(room.Notes, rec.Settings.Datasets, s.Address(), func() ([]oneSet, error) { return m.choose(ctx) })
+	n, sets, err := openNotes(room.Notes, m.rec.Settings.Datasets, m.s.Address(), func() ([]oneSet, error) { return m.choose(ctx) })
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	defer n.close()
-	if err := m.all(ctx, n, sets); err != nil {
-		return nil, nil, err
+	m.sets = sets
+	if m.folder, err = m.c.client.Parts(room.Inputs); err != nil {
+		n.close()
+		return nil, err
 	}
+	return n, nil
+}
+
+// made returns what all turns together have laid and left out.
+func (m *many) made(own []job.Input) ([]job.Input, []job.NotRead, error) {
+	ignore.Tell(m.ignored, m.say.Note)
 	if m.hidden > 0 {
 		m.left = append(m.left, job.NotRead{Name: text.Count(m.hidden, "dataset"), Reason: "you may not read it, or it was deleted"})
 	}
-	if m.hidden == len(sets) && len(sets) > 0 && len(own) == 0 {
-		return nil, nil, job.Permanent(fmt.Errorf("none of the %s in data.datasets can be read: ask their owners for the right to view them, or name others", text.Count(len(sets), "dataset")))
+	if m.hidden == len(m.sets) && len(m.sets) > 0 && len(own) == 0 {
+		return nil, nil, job.Permanent(fmt.Errorf("none of the %s in data.datasets can be read: ask their owners for the right to view them, or name others", text.Count(len(m.sets), "dataset")))
 	}
 	return m.inputs, m.left, nil
 }
 
 // ownName is what the dataset is called that the job was started from.
 func ownName(rec job.Record) string {
-	if name := clowder.LocalName(rec.Request.Name, maxFolder); name != "_" {
+	if name := localname.Of(rec.Request.Name, maxFolder); name != "_" {
 		return name
 	}
 	return rec.Request.DatasetID
@@ -72,21 +109,41 @@ type many struct {
 	rec    job.Record
 	dir    disk.Folder
 	wanted func() bool
-	say    func(string)
+	say    platform.Say
 
-	inputs []job.Input
-	left   []job.NotRead
-	bytes  int64
-	hidden int // datasets that the user may not read
-	late   int // datasets with an upload that did not end while the job waited for it
-	done   int
-	said   time.Time
+	*sofar
+}
+
+// sofar is how far the turns of a job are.
+type sofar struct {
+	sets   []oneSet
+	noted  int64          // bytes of the notes about the files of the datasets that are done
+	folder *clowder.Parts // nil before the first dataset
+
+	inputs  []job.Input
+	left    []job.NotRead
+	bytes   int64
+	hidden  int // datasets that the user may not read
+	late    int // datasets with an upload that did not end while the job waited for it
+	ignored int // files that their datasets leave out
+	done    int // datasets
+	said    time.Time
+}
+
+// Close closes the folder of the files, where another turn does not come.
+func (p *sofar) Close() error { return p.closeFolder() }
+
+func (p *sofar) closeFolder() error {
+	if p == nil || p.folder == nil {
+		return nil
+	}
+	return p.folder.Close()
 }
 
 // all stages all datasets, unless its turn ends before.
-func (m *many) all(ctx context.Context, n *notes, sets []oneSet) error {
-	for listedNow := 0; m.done < len(sets); {
-		batch, err := n.next(min(manyAtOnce, len(sets)-m.done))
+func (m *many) all(ctx context.Context, n *notes) error {
+	for listedNow := 0; m.done < len(m.sets); {
+		batch, err := n.next(min(manyAtOnce, len(m.sets)-m.done))
 		if err != nil {
 			return err
 		}
@@ -94,7 +151,7 @@ func (m *many) all(ctx context.Context, n *notes, sets []oneSet) error {
 			if listedNow > 0 && m.wanted() {
 				return job.Later(time.Millisecond, errTurn)
 			}
-			if batch, err = m.list(ctx, sets[m.done:min(m.done+manyAtOnce, len(sets))]); err != nil {
+			if batch, err = m.list(ctx, m.sets[m.done:min(m.done+manyAtOnce, len(m.sets))]); err != nil {
 				return err
 			}
 			if err := n.add(batch); err != nil {
@@ -102,13 +159,13 @@ func (m *many) all(ctx context.Context, n *notes, sets []oneSet) error {
 			}
 			listedNow += len(batch)
 		}
-		if err := m.stage(ctx, sets[m.done:m.done+len(batch)], batch); err != nil {
+		if err := m.stage(ctx, m.sets[m.done:m.done+len(batch)], batch); err != nil {
 			return err
 		}
-		m.done += len(batch)
+		m.done, m.noted = m.done+len(batch), n.good
 		if listedNow > 0 {
 			crash.At(crash.PartStaged)
-			m.tell(len(sets))
+			m.tell(len(m.sets))
 		}
 	}
 	return nil
@@ -118,12 +175,18 @@ func (m *many) all(ctx context.Context, n *notes, sets []oneSet) error {
 func (m *many) tell(sets int) {
 	if time.Since(m.said) >= stageNews {
 		m.said = time.Now()
-		m.say(fmt.Sprintf("Downloaded %d of %s (%s, %s)", m.done, text.Count(sets, "dataset"), text.Count(len(m.inputs), "file"), text.Bytes(m.bytes)))
+		m.say.Passing(fmt.Sprintf("Downloaded %d of %s (%s, %s)", m.done, text.Count(sets, "dataset"), text.Count(len(m.inputs), "file"), text.Bytes(m.bytes)))
 	}
 }
 
-// stage lays the listed files of some datasets into their folders.
-func (m *many) stage(ctx context.Context, sets []oneSet, batch []listed) error {
+// stage lays the listed files of some datasets into their folders. After an error nothing counts of them.
+func (m *many) stage(ctx context.Context, sets []oneSet, batch []listed) (err error) {
+	before := *m.sofar
+	defer func() {
+		if err != nil {
+			*m.sofar = before
+		}
+	}()
 	var files []clowder.File
 	of := map[string]oneSet{} // by the id of a file
 	limits := m.c.client.Config()
@@ -134,6 +197,7 @@ func (m *many) stage(ctx context.Context, sets []oneSet, batch []listed) error {
 		if one.Late {
 			m.late++
 		}
+		m.ignored += one.Ignored
 		m.leave(one.Left)
 		for _, f := range one.Files {
 			of[f.ID] = sets[i]
@@ -148,7 +212,7 @@ func (m *many) stage(ctx context.Context, sets []oneSet, batch []listed) error {
 	if len(files) == 0 {
 		return nil
 	}
-	inputs, err := m.s.Stage(ctx, files, m.dir, nil)
+	inputs, err := m.s.StagePart(ctx, files, m.folder)
 	if missing, ok := errors.AsType[*clowder.GoneError](err); ok {
 		left, err := goneOf(m.rec, missing.Files)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/localname"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform/ignore"
 )
@@ -29,7 +30,7 @@ func (m *many) choose(ctx context.Context) ([]oneSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.say("Listing the datasets that data.datasets names")
+	m.say.Passing("Listing the datasets that data.datasets names")
 	limits := m.c.client.Config()
 	var refs []clowder.Ref
 	seen, named := map[string]bool{m.rec.Request.DatasetID: true}, map[string]bool{}
@@ -105,7 +106,7 @@ func (m *many) foldersOf(refs []clowder.Ref, named map[string]bool) []oneSet {
 		if ref.Name == "" {
 			return ref.ID
 		}
-		return clowder.LocalName(ref.Name, maxFolder)
+		return localname.Of(ref.Name, maxFolder)
 	}
 	for _, ref := range refs {
 		names[strings.ToLower(nameOf(ref))]++
@@ -166,7 +167,11 @@ func (m *many) listOne(ctx context.Context, set oneSet) (listed, error) {
 		one.Left[i].Name = set.Folder + "/" + one.Left[i].Name
 	}
 	for _, f := range l.Files {
-		if !results.hold(f) && f.Path != ignore.Name && !ignored.Out(f.Path) {
+		switch {
+		case results.hold(f) || f.Path == ignore.Name:
+		case ignored.Out(f.Path):
+			one.Ignored++
+		default:
 			f.Path = set.Folder + "/" + f.Path
 			one.Files = append(one.Files, asListed(f))
 		}

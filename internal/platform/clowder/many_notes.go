@@ -43,9 +43,11 @@ type listed struct {
 	// Hidden says that the user may not read the dataset, or that it is gone.
 	Hidden bool `json:"hidden,omitempty"`
 	// Late says that a file was still being uploaded when the wait for it was over.
-	Late  bool          `json:"late,omitempty"`
-	Files []listedAs    `json:"files,omitempty"`
-	Left  []job.NotRead `json:"left,omitempty"`
+	Late bool `json:"late,omitempty"`
+	// Ignored is how many files the dataset leaves out.
+	Ignored int           `json:"ignored,omitempty"`
+	Files   []listedAs    `json:"files,omitempty"`
+	Left    []job.NotRead `json:"left,omitempty"`
 }
 
 // listedAs is a file as it was listed: what the staging needs of it.
@@ -104,6 +106,24 @@ func openNotes(dir disk.Folder, asked, at string, list func() ([]oneSet, error))
 	}
 	n.from = bufio.NewReader(n.lines)
 	return n, all.Sets, nil
+}
+
+// reopenNotes opens the notes in dir behind their first good bytes.
+func reopenNotes(dir disk.Folder, good int64) (*notes, error) {
+	root, err := dir.Open()
+	if err != nil {
+		return nil, fmt.Errorf("open the list of datasets: %w", err)
+	}
+	lines, err := root.OpenFile(listedFile, os.O_RDWR, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open the list of files: %w", errors.Join(err, root.Close()))
+	}
+	n := &notes{root: root, lines: lines, from: bufio.NewReader(lines), good: good}
+	if _, err := lines.Seek(good, io.SeekStart); err != nil {
+		n.close()
+		return nil, fmt.Errorf("read the list of files: %w", err)
+	}
+	return n, nil
 }
 
 // choose writes the list of datasets. Lists of files that belong to an older one are removed first.

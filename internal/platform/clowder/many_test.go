@@ -42,7 +42,7 @@ func newMany(tb testing.TB, version int) *manyTest {
 	tb.Helper()
 	d := newDeliveryWith(tb, clowdertest.Options{Version: version}, alice)
 	shared := tb.TempDir()
-	return &manyTest{d, platform.Room{Inputs: disk.Folder{Volume: shared, Name: "runs/" + run + "/inputs"}, Notes: disk.Folder{Volume: shared, Name: "deliver/" + run}, Wanted: nobody}}
+	return &manyTest{d, platform.Room{Inputs: disk.Folder{Volume: shared, Name: "runs/" + run + "/inputs"}, Notes: disk.Folder{Volume: shared, Name: "deliver/" + run}, Wanted: nobody, Kept: &platform.Kept{}}}
 }
 
 // nobody says that no other job waits for the place of one, and somebody that one does.
@@ -55,7 +55,7 @@ func (m *manyTest) stage(tb testing.TB, asked string, own ...job.Input) (inputs 
 	tb.Helper()
 	m.rec.Settings = job.NewSettings(map[string]any{"data.datasets": asked})
 	for turns = 1; ; turns++ {
-		inputs, left, err = m.platform.StageMany(tb.Context(), m.rec, own, m.room, func(text string) { m.said = append(m.said, text) })
+		inputs, left, err = m.platform.StageMany(tb.Context(), m.rec, own, m.room, hear(&m.said))
 		if kind, _ := job.Classify(err); err == nil || kind != job.KindLater {
 			return inputs, left, turns, err
 		}
@@ -201,13 +201,13 @@ func TestAJobOfManyDatasetsGoesOn(t *testing.T) {
 	collection := m.server.AddHolder("season", sets...)
 	m.rec.Settings = job.NewSettings(map[string]any{"data.datasets": "collection:" + collection})
 	m.room.Wanted = somebody
-	_, _, err := m.platform.StageMany(t.Context(), m.rec, nil, m.room, func(string) {})
+	_, _, err := m.platform.StageMany(t.Context(), m.rec, nil, m.room, quiet)
 	kind, _ := job.Classify(err)
 	require.Equal(t, job.KindLater, kind, "it lets others go first after some datasets: %v", err)
 	m.server.Hold(collection, capture(t, m.server, alice, "too late", "late.csv"))
 
 	m.server.Fail(clowdertest.Fault{Method: http.MethodGet, Path: "/datasets/" + sets[manyAtOnce+3] + "/files", Status: http.StatusGatewayTimeout})
-	_, _, err = m.platform.StageMany(t.Context(), m.rec, nil, m.room, func(string) {})
+	_, _, err = m.platform.StageMany(t.Context(), m.rec, nil, m.room, quiet)
 	kind, _ = job.Classify(err)
 	require.Equal(t, job.KindRetryable, kind, "%v", err)
 	m.server.ClearFaults()
@@ -240,6 +240,58 @@ func TestAJobOfManyDatasetsGoesOn(t *testing.T) {
 	inputs, _, _, err = m.stage(t, "collection:"+collection)
 	require.NoError(t, err)
 	require.Len(t, inputs, 2*len(sets)+1, "another run sees what the collection has now")
+}
+
+// TestATurnDoesNothingAgain of what the turns before it did: neither lists nor lays files, so that many turns cost no more than one.
+func TestATurnDoesNothingAgain(t *testing.T) {
+	t.Parallel()
+	m := newMany(t, 2)
+	for n := range 3 * manyAtOnce {
+		capture(t, m.server, alice, fmt.Sprintf("plot %d", n), "x.csv")
+	}
+	m.room.Wanted = somebody
+	m.rec.Settings = job.NewSettings(map[string]any{"data.datasets": "search:plot"})
+	turn := func() ([]job.Input, error) {
+		inputs, _, err := m.platform.StageMany(t.Context(), m.rec, nil, m.room, quiet)
+		return inputs, err
+	}
+	_, err := turn()
+	require.ErrorIs(t, err, errTurn)
+	require.Equal(t, manyAtOnce, m.room.Kept.Files)
+	laid, err := os.ReadDir(m.room.Inputs.Path())
+	require.NoError(t, err)
+	require.Len(t, laid, manyAtOnce)
+	require.NoError(t, os.RemoveAll(filepath.Join(m.room.Inputs.Path(), laid[0].Name())))
+	require.NoError(t, os.Remove(filepath.Join(m.room.Notes.Path(), chosenFile)))
+
+	_, err = turn()
+	require.ErrorIs(t, err, errTurn)
+	inputs, err := turn()
+	require.NoError(t, err)
+	require.Len(t, inputs, 3*manyAtOnce)
+	require.Nil(t, m.room.Kept.Part)
+	require.NoDirExists(t, filepath.Join(m.room.Inputs.Path(), laid[0].Name()), "what was laid is not laid again")
+	require.Equal(t, 1, m.server.Requests(http.MethodPost, "/_msearch"))
+
+	m.room.Notes.Name += "-of-another-run"
+	_, err = turn()
+	require.ErrorIs(t, err, errTurn)
+	require.NoError(t, m.room.Kept.Part.Close(), "a job that is cancelled between two turns")
+}
+
+// TestWhatOtherDatasetsLeaveOutIsSaid, once, however many of them do.
+func TestWhatOtherDatasetsLeaveOutIsSaid(t *testing.T) {
+	t.Parallel()
+	m := newMany(t, 2)
+	for _, name := range []string{"plot 1", "plot 2"} {
+		id := capture(t, m.server, alice, name, "x.csv", "y.tif", "z.tif")
+		_, err := m.server.AddFile(id, ".clowderignore", strings.NewReader("*.tif"))
+		require.NoError(t, err)
+	}
+	inputs, _, _, err := m.stage(t, "search:plot")
+	require.NoError(t, err)
+	require.Equal(t, []string{"plot 1/x.csv", "plot 2/x.csv"}, names(inputs))
+	require.Contains(t, m.said, "Left out 4 files, as .clowderignore asks")
 }
 
 // TestADatasetThatIsDeletedWhileOthersAreStaged is one of those that cannot be read.
@@ -283,7 +335,7 @@ func TestASearchReadsAllItsPages(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return (&many{c: m.platform, s: s, rec: m.rec, say: func(string) {}}).choose(t.Context())
+		return (&many{c: m.platform, s: s, rec: m.rec, say: quiet, sofar: &sofar{}}).choose(t.Context())
 	})
 	require.NoError(t, err)
 	n.close()

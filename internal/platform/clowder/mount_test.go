@@ -60,7 +60,7 @@ func TestFilesOfMountedFoldersAreNotDownloaded(t *testing.T) {
 			t.Cleanup(func() { require.NoError(t, client.Close()) })
 			rec := job.New(run, job.Predict, job.Request{APIVersion: version, DatasetID: dataset, Kind: job.Dataset, Extractor: "ncsa.ray.predict"}, job.Secret(server.Key(alice)))
 			to := disk.Folder{Volume: filepath.Join(dir, "inputs")}
-			inputs, _, err := New(client, platformtest.Extractors(t)).Stage(t.Context(), rec, to, func(string) {})
+			inputs, _, err := New(client, platformtest.Extractors(t)).Stage(t.Context(), rec, to, quiet)
 			require.NoError(t, err)
 			require.Len(t, inputs, len(want))
 			for _, in := range inputs {

@@ -75,7 +75,7 @@ func TestOnlyDataThatWasAnnouncedAndIsWantedIsNews(t *testing.T) {
 					continue
 				}
 				rec.Request.Announced = news
-				inputs, _, err := d.platform.Stage(t.Context(), rec, dir, func(string) {})
+				inputs, _, err := d.platform.Stage(t.Context(), rec, dir, quiet)
 				require.NoError(t, err)
 				require.Len(t, inputs, len(tc.want), "nothing else is staged")
 			}

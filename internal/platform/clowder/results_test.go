@@ -40,7 +40,7 @@ func TestFilesThatAreStillBeingUploadedAreNamed(t *testing.T) {
 	for _, version := range []int{1, 2} {
 		d := newDeliveryTo(t, version, alice)
 		d.server.AddUnfinishedFile(d.rec.Request.DatasetID, "train_part2.csv")
-		_, late, err := d.platform.Stage(t.Context(), d.rec, disk.Folder{Volume: t.TempDir()}, func(string) {})
+		_, late, err := d.platform.Stage(t.Context(), d.rec, disk.Folder{Volume: t.TempDir()}, quiet)
 		require.NoError(t, err)
 		require.Len(t, late, 1, "version %d", version)
 		require.Equal(t, "train_part2.csv", late[0].Name)

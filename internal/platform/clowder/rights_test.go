@@ -137,7 +137,7 @@ func TestAJobEndsBeforeItsDownloadWhereItMayNotDeliver(t *testing.T) {
 					tc.change(d.server, dataset)
 				}
 				var said []string
-				inputs, _, err := d.platform.Stage(t.Context(), d.rec, disk.Folder{Volume: t.TempDir()}, func(text string) { said = append(said, text) })
+				inputs, _, err := d.platform.Stage(t.Context(), d.rec, disk.Folder{Volume: t.TempDir()}, hear(&said))
 				if tc.want == "" {
 					require.NoError(t, err)
 					require.Len(t, inputs, 1)

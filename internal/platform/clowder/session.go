@@ -41,10 +41,3 @@ type licensor interface {
 type barrier interface {
 	MayDownload(ctx context.Context, f clowder.File) error
 }
-
-// tagger has tags on files.
-type tagger interface {
-	FileTags(ctx context.Context, file string) ([]string, error)
-	// SectionTags are those of the parts of a file that people have marked.
-	SectionTags(ctx context.Context, file string) ([]string, error)
-}

@@ -124,7 +124,9 @@ func thumbnailStep(s versions.Session, dataset, folder, model string, a delivery
 // metadataStep adds one entry about a run to the dataset.
 func metadataStep(s versions.Session, dataset string, e platform.Extractor, run string, content map[string]any) delivery.Step {
 	return entryStep(delivery.Step{Name: run}, e, run, content,
-		func(ctx context.Context) ([]clowder.Metadata, error) { return s.Metadata(ctx, dataset) },
+		func(ctx context.Context, match func(clowder.Metadata) bool) (clowder.Metadata, bool, error) {
+			return s.FindMetadata(ctx, dataset, match)
+		},
 		func(ctx context.Context, m clowder.Metadata) (string, error) { return s.AddMetadata(ctx, dataset, m) })
 }
 
@@ -133,26 +135,20 @@ func modelStep(s versions.Session, file string, e platform.Extractor, run string
 	content = maps.Clone(content)
 	content["sha256"] = a.SHA256
 	return entryStep(delivery.Step{Name: run + "/" + a.Name, SHA256: a.SHA256}, e, run, content,
-		func(ctx context.Context) ([]clowder.Metadata, error) { return s.FileMetadata(ctx, file) },
+		func(ctx context.Context, match func(clowder.Metadata) bool) (clowder.Metadata, bool, error) {
+			return s.FindFileMetadata(ctx, file, match)
+		},
 		func(ctx context.Context, m clowder.Metadata) (string, error) { return s.AddFileMetadata(ctx, file, m) })
 }
 
 // entryStep completes a step that adds one metadata entry, which is found again by its extractor and its run.
-func entryStep(step delivery.Step, e platform.Extractor, run string, content map[string]any, list func(context.Context) ([]clowder.Metadata, error),
-	add func(context.Context, clowder.Metadata) (string, error),
+func entryStep(step delivery.Step, e platform.Extractor, run string, content map[string]any,
+	find func(context.Context, func(clowder.Metadata) bool) (clowder.Metadata, bool, error), add func(context.Context, clowder.Metadata) (string, error),
 ) delivery.Step {
 	step.Kind = delivery.KindMetadata
 	step.Look = func(ctx context.Context, _ delivery.Entry) (string, bool, error) {
-		have, err := list(ctx)
-		if err != nil {
-			return "", false, err
-		}
-		for _, m := range have {
-			if m.Listener == e.Name() && m.Content["run"] == run {
-				return m.ID, true, nil
-			}
-		}
-		return "", false, nil
+		m, there, err := find(ctx, isOf(e, run))
+		return m.ID, there, err
 	}
 	step.Do = func(ctx context.Context) (string, error) {
 		return add(ctx, clowder.Metadata{
@@ -160,6 +156,11 @@ func entryStep(step delivery.Step, e platform.Extractor, run string, content map
 		})
 	}
 	return step
+}
+
+// isOf returns whether an entry is what an extractor says of a run.
+func isOf(e platform.Extractor, run string) func(clowder.Metadata) bool {
+	return func(m clowder.Metadata) bool { return m.Listener == e.Name() && m.Content["run"] == run }
 }
 
 // bodyOf is an artifact as an upload.

@@ -47,13 +47,13 @@ func New(dataset, out string) (*Platform, error) {
 }
 
 // Stage copies the files of the dataset, and the model that was given.
-func (f *Platform) Stage(ctx context.Context, _ job.Record, dir disk.Folder, _ func(string)) ([]job.Input, []job.NotRead, error) {
+func (f *Platform) Stage(ctx context.Context, _ job.Record, dir disk.Folder, say platform.Say) ([]job.Input, []job.NotRead, error) {
 	to, err := dir.Make()
 	if err != nil {
 		return nil, nil, fmt.Errorf("copy the dataset: %w", err)
 	}
 	defer func() { _ = to.Close() }()
-	inputs, left, err := f.each(ctx, func(path, name string) (job.Input, error) { return stageFile(path, to, name) })
+	inputs, left, ignored, err := f.each(ctx, func(path, name string) (job.Input, error) { return stageFile(path, to, name) })
 	if err == nil && f.model != "" && len(inputs) > 0 {
 		var in job.Input
 		in, err = f.stageModel(to)
@@ -62,11 +62,12 @@ func (f *Platform) Stage(ctx context.Context, _ job.Record, dir disk.Folder, _ f
 	if err != nil {
 		return nil, nil, fmt.Errorf("copy the dataset: %w", err)
 	}
+	ignore.Tell(ignored, say.Note)
 	return inputs, left, nil
 }
 
 // StageMany refuses: a folder of this machine belongs to no Clowder that has other datasets.
-func (f *Platform) StageMany(context.Context, job.Record, []job.Input, platform.Room, func(string)) ([]job.Input, []job.NotRead, error) {
+func (f *Platform) StageMany(context.Context, job.Record, []job.Input, platform.Room, platform.Say) ([]job.Input, []job.NotRead, error) {
 	return nil, nil, job.Permanent(errors.New("data.datasets names datasets of a Clowder, and this run has a local folder: copy their files into the folder, or submit the dataset in Clowder"))
 }
 
@@ -75,7 +76,7 @@ func (f *Platform) Label(context.Context, job.Record, []job.Input, func(string))
 
 // Inputs lists the files of the dataset with their digests, as Stage would, without copying them.
 func (f *Platform) Inputs(ctx context.Context) ([]job.Input, error) {
-	inputs, _, err := f.each(ctx, func(path, name string) (job.Input, error) { return copyHashed(path, name, io.Discard) })
+	inputs, _, _, err := f.each(ctx, func(path, name string) (job.Input, error) { return copyHashed(path, name, io.Discard) })
 	if err != nil {
 		return nil, fmt.Errorf("read the dataset: %w", err)
 	}
@@ -83,15 +84,12 @@ func (f *Platform) Inputs(ctx context.Context) ([]job.Input, error) {
 }
 
 // each calls take for every file below the dataset folder but for hidden ones and those that the dataset leaves out. Links to files of the
-// dataset are followed. Links that lead out of it are not, and are returned.
-func (f *Platform) each(ctx context.Context, take func(path, name string) (job.Input, error)) ([]job.Input, []job.NotRead, error) {
+// dataset are followed. Links that lead out of it are not, and are returned. left is how many files the dataset leaves out.
+func (f *Platform) each(ctx context.Context, take func(path, name string) (job.Input, error)) (inputs []job.Input, outside []job.NotRead, left int, err error) {
 	ignored, err := f.ignored()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
-	left := 0
-	var inputs []job.Input
-	var outside []job.NotRead
 	err = filepath.WalkDir(f.dataset, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())
@@ -133,7 +131,7 @@ func (f *Platform) each(ctx context.Context, take func(path, name string) (job.I
 	if err == nil && left > 0 && len(inputs) == 0 {
 		err = ignore.ErrAll
 	}
-	return inputs, outside, err
+	return inputs, outside, left, err
 }
 
 // leadsOut reports whether a link leads to a place outside of the dataset folder.

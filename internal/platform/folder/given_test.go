@@ -12,6 +12,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform"
 )
 
 // staged stages a dataset of one file with a model beside it, and returns the model and its place.
@@ -22,7 +23,7 @@ func staged(t *testing.T, model string) (in job.Input, path string, err error) {
 	p, err := New(dataset, t.TempDir())
 	require.NoError(t, err)
 	require.NoError(t, p.GiveModel(model))
-	inputs, _, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: to}, nil)
+	inputs, _, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: to}, platform.Say{})
 	if err != nil {
 		return job.Input{}, "", err
 	}
@@ -84,7 +85,7 @@ func TestAModelThatIsGoneByNowIsAnErrorOfTheStaging(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, p.GiveModel(model))
 	require.NoError(t, os.Remove(model))
-	inputs, _, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: t.TempDir()}, nil)
+	inputs, _, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: t.TempDir()}, platform.Say{})
 	require.ErrorContains(t, err, "copy the dataset: ")
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.Empty(t, inputs)

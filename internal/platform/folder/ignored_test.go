@@ -9,6 +9,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/platform/folder"
 )
 
@@ -32,7 +33,8 @@ func TestAFolderSaysWhichFilesTakeNoPart(t *testing.T) {
 			}
 			p, err := folder.New(dataset, t.TempDir())
 			require.NoError(t, err)
-			staged, _, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: t.TempDir()}, nil)
+			var said []string
+			staged, _, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: t.TempDir()}, platform.Say{Note: func(text string) { said = append(said, text) }})
 			listed, listErr := p.Inputs(t.Context())
 			if tc.fault != "" {
 				require.ErrorContains(t, err, tc.fault)
@@ -44,6 +46,7 @@ func TestAFolderSaysWhichFilesTakeNoPart(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, listErr)
 			require.Equal(t, listed, staged)
+			require.Equal(t, []string{"Left out 1 file, as .clowderignore asks"}, said)
 			var got []string
 			for _, in := range staged {
 				got = append(got, in.Name)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform"
 )
 
 func TestAModelIsStagedBesideTheFilesOfTheDataset(t *testing.T) {
@@ -32,7 +33,7 @@ func TestAModelIsStagedBesideTheFilesOfTheDataset(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, f.GiveModel(tc.model), name)
 		dir := t.TempDir()
-		inputs, _, err := f.Stage(t.Context(), job.Record{}, disk.Folder{Volume: dir}, nil)
+		inputs, _, err := f.Stage(t.Context(), job.Record{}, disk.Folder{Volume: dir}, platform.Say{})
 		require.NoError(t, err)
 		require.Len(t, inputs, 3, name)
 		got := inputs[2]

@@ -70,7 +70,7 @@ func TestEachVisibleFileOfADatasetIsStagedUnderItsOwnName(t *testing.T) {
 		input("rows.csv", "a,b\n"), input("same.csv", "a,b\n"),
 	}
 	to := t.TempDir()
-	staged, left, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: to, Name: "runs/ft-one/inputs"}, nil)
+	staged, left, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: to, Name: "runs/ft-one/inputs"}, platform.Say{})
 	require.NoError(t, err)
 	require.Equal(t, want, staged)
 	require.Len(t, left, 2)
@@ -90,7 +90,7 @@ func TestADatasetMayBeALinkToAFolder(t *testing.T) {
 	require.NoError(t, os.Symlink(dir, link))
 	p, err := folder.New(link, t.TempDir())
 	require.NoError(t, err)
-	staged, left, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: t.TempDir()}, nil)
+	staged, left, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: t.TempDir()}, platform.Say{})
 	require.NoError(t, err)
 	require.Equal(t, []job.Input{input("rows.csv", "a,b\n")}, staged)
 	require.Empty(t, left)
@@ -106,7 +106,7 @@ func TestAStagingThatIsRepeatedReplacesWhatTheFirstOneLeft(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(to, "sub", "rows.csv"), []byte("a longer torn file"), 0o600))
 	require.NoError(t, os.Symlink(victim, filepath.Join(to, "rows.csv"))) // a training of the attempt before can have put it there
 	for range 2 {
-		_, _, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: to}, nil)
+		_, _, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: to}, platform.Say{})
 		require.NoError(t, err)
 		for _, name := range []string{"rows.csv", "sub/rows.csv"} {
 			body, err := os.ReadFile(filepath.Join(to, name))
@@ -124,7 +124,7 @@ func TestAFolderThatLeadsOutIsNotStagedInto(t *testing.T) {
 	_, p := dataset(t, map[string]string{"sub/rows.csv": "new"})
 	to, outside := t.TempDir(), t.TempDir()
 	require.NoError(t, os.Symlink(outside, filepath.Join(to, "sub")))
-	_, _, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: to}, nil)
+	_, _, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: to}, platform.Say{})
 	require.ErrorContains(t, err, "copy the dataset: ")
 	entries, err := os.ReadDir(outside)
 	require.NoError(t, err)
@@ -159,7 +159,7 @@ func TestADatasetThatCannotBeReadIsNotStagedInPart(t *testing.T) {
 			t.Parallel()
 			dir, p := dataset(t, map[string]string{"a.csv": "a"})
 			tc.spoil(t, dir)
-			staged, _, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: t.TempDir()}, nil)
+			staged, _, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: t.TempDir()}, platform.Say{})
 			require.ErrorContains(t, err, "copy the dataset: ")
 			require.ErrorContains(t, err, tc.want)
 			require.Empty(t, staged, "a part of a dataset is no dataset")
@@ -171,7 +171,7 @@ func TestADatasetThatCannotBeReadIsNotStagedInPart(t *testing.T) {
 	_, p := dataset(t, map[string]string{"a.csv": "a"})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err := p.Stage(ctx, job.Record{}, disk.Folder{Volume: t.TempDir()}, nil)
+	_, _, err := p.Stage(ctx, job.Record{}, disk.Folder{Volume: t.TempDir()}, platform.Say{})
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -179,7 +179,7 @@ func TestAnEmptyDatasetIsNoReasonToStageAModel(t *testing.T) {
 	t.Parallel()
 	dir, p := dataset(t, map[string]string{".hidden": "x"})
 	require.NoError(t, p.GiveModel(dir))
-	staged, _, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: t.TempDir()}, nil)
+	staged, _, err := p.Stage(t.Context(), job.Record{}, disk.Folder{Volume: t.TempDir()}, platform.Say{})
 	require.NoError(t, err)
 	require.Empty(t, staged, "the job ends with the sentence about a dataset without files")
 }

@@ -19,6 +19,13 @@ const Name = ".clowderignore"
 // MaxBytes is the size of the largest file that is read.
 const MaxBytes = 64 << 10
 
+// Tell says how many files were left out, if any were.
+func Tell(left int, say func(string)) {
+	if left > 0 {
+		say(fmt.Sprintf("Left out %s, as %s asks", text.Count(left, "file"), Name))
+	}
+}
+
 // maxPatterns and maxLength bound the work for each file of a dataset. The length is in bytes.
 const (
 	maxPatterns = 100

@@ -1,5 +1,7 @@
 """Shapes as masks of pixels. A pixel belongs to a shape where its centre lies inside."""
 
+import math
+
 import numpy
 import skimage.draw
 from PIL import Image
@@ -26,3 +28,18 @@ def mask(shape: Shape, width: int, height: int, scale: float = 1.0) -> numpy.nda
             x, y = (ring * scale - 0.5).T  # pixels are numbered by their centres
             canvas[skimage.draw.polygon(y, x, (height, width))] = inside
     return canvas
+
+
+def part(shape: Shape, width: int, height: int) -> tuple[tuple[slice, slice], numpy.ndarray]:
+    """The rows and columns of a picture of this size that hold a shape, and the mask of the shape there. Of a small shape in a large picture, this
+    is a small array."""
+    left, top = max(0, math.floor(shape.box[0])), max(0, math.floor(shape.box[1]))
+    right, bottom = min(width, math.ceil(shape.box[2]) + 1), min(height, math.ceil(shape.box[3]) + 1)
+    place = slice(top, max(top, bottom)), slice(left, max(left, right))
+    if shape.runs is not None:
+        return place, mask(shape, width, height)[place]
+    moved = Shape(
+        shape.label, (shape.box[0] - left, shape.box[1] - top, shape.box[2] - left, shape.box[3] - top),
+        tuple(r - (left, top) for r in shape.rings), tuple(h - (left, top) for h in shape.holes),
+    )  # fmt: skip
+    return place, mask(moved, place[1].stop - left, place[0].stop - top)

@@ -153,7 +153,7 @@ def _class_attribute(regions: list[dict], asked: str, name: str) -> str:
         raise UserError(
             "ambiguous_class",
             f"The regions in {name} have no attribute {asked}." if asked else f"Several attributes of the regions in {name} may be the class.",
-            "Set label_column to the attribute with the class, and task to object-detection or instance-segmentation.",
+            "Set label_column to the attribute with the class, and task to object-detection, instance-segmentation or image-segmentation.",
             f"Their attributes are {some(list(cells), 8)}." if cells else "They have no attributes.",
         )
     return differing[0] if differing else ""

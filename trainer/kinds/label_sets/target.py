@@ -118,6 +118,9 @@ class Labels:
         decided = replace(self, thresholds=tuple(thresholds.tolist()))
         return decided, {name: replace(a, predicted=decided._likely(a.probabilities)) for name, a in answers.items()}
 
+    def finding_rare(self, answers: dict[str, LabelSets], judged_by: str) -> tuple[Self, dict[str, LabelSets], str]:
+        return self, answers, ""
+
     def weight(self, targets: numpy.ndarray, weights) -> float:
         return float(len(targets))
 

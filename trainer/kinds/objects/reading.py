@@ -13,7 +13,7 @@ from trainer.data.claims import Claim, Files
 from trainer.data.keys import Keys
 from trainer.data.sources import Sources
 from trainer.errors import UserError, count, some
-from trainer.kinds.annotated import looked, readers, reading
+from trainer.kinds.annotated import looked, readers, reading, telling
 from trainer.kinds.annotated.shapes import Annotated, Picture
 from trainer.kinds.objects import truth as truths
 from trainer.kinds.objects.decoding import MOST
@@ -68,9 +68,10 @@ def load(claim: Claim, settings, checks: Checks) -> Dataset:
     annotated, task = claim.reading.annotated, claim.reading.task
     events, sources = checks.events, claim.files.sources
     objects = [s for p in annotated.pictures for s in p.shapes if s.counts]
-    events.decision("task", task, f"The task is {_WORDS[task]}: {claim.why} and {count(len(objects), 'object')}.")
+    areas = " For a class for each pixel, without single objects, set task to image-segmentation." if annotated.has_outlines else ""
+    events.decision("task", task, f"The task is {_WORDS[task]}: {claim.why} and {count(len(objects), 'object')}.{areas}")
     events.decision("labels", list(annotated.classes), f"The labels are {some(annotated.classes, 12)}.")
-    _say(annotated, checks)
+    telling.tell(annotated, checks)
     if task == OUTLINES and (boxes := sum(not s.has_outline for s in objects)):
         checks.warning("boxes_only", f"{count(boxes, 'object')} with a box and no outline are neither learnt nor counted.")
     checks.ignore((n, r) for n, r in sources.ignored.items() if n not in claim.used)
@@ -102,26 +103,6 @@ _WORDS = {BOXES: "to find objects and their boxes", OUTLINES: "to find objects a
 
 def _example(picture: Picture, outlined: bool) -> Example:
     return Example(picture.source.name, 0, picture.source.file, truths.written(picture, outlined))
-
-
-def _say(annotated: Annotated, checks: Checks) -> None:
-    """What was left out or repaired, by name and count."""
-    for noted, level in ((annotated.left_out, checks.warning), (annotated.changed, checks.ok)):
-        for reason, number in noted.counts.items():
-            level(_code(noted is annotated.left_out), f"{number:,} times {reason}, for example in {some(noted.names[reason], 5)}.")
-            if noted is annotated.left_out:
-                checks.drop(reason, number)
-    if annotated.not_annotated:
-        listed = [i.name for i in annotated.not_annotated]
-        checks.warning(
-            "not_annotated",
-            f"{count(len(listed), 'picture')} without annotations are not trained on, because nobody knows what is in them: {some(listed, 5)}.",
-        )
-        checks.drop("the picture has no annotations", len(listed))
-
-
-def _code(left_out: bool) -> str:
-    return "annotations_left_out" if left_out else "annotations_repaired"
 
 
 def _split(given: dict[str, list[Example]], keys: Keys, settings, checks: Checks) -> dict[str, list[Example]]:

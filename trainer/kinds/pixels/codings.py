@@ -9,6 +9,8 @@ import numpy
 
 from trainer.data import rasters
 from trainer.data.images import opened
+from trainer.kinds.pixels import arrays
+from trainer.kinds.pixels.drawn import Drawing
 
 UNLABELLED, EMPTY = 254, 255  # in arrays of classes: nobody knows the class, and the picture holds no data
 MOST = 64  # classes
@@ -23,19 +25,23 @@ _JPEG = b"\xff\xd8\xff"
 class Classes:
     """``values`` are those of the classes in masks, in order; colours are packed as red, green, blue. ``nodata`` is one more, or None.
 
-    ``halved`` masks were saved as JPEG: what is below the middle is the first class. ``colours`` says that masks are in colours.
+    ``halved`` masks were saved as JPEG: what is below the middle is the first class. ``colours`` says that masks are in colours. ``labels`` are
+    the names of the classes, by which drawings tell theirs.
     """
 
     values: tuple[int, ...]
     nodata: int | None = None
     halved: bool = False
     colours: bool = False
+    labels: tuple[str, ...] = ()
 
-    def read(self, file: Path) -> numpy.ndarray:
+    def read(self, mask: Path | Drawing) -> numpy.ndarray:
         """The class of each pixel of a mask (height x width, uint8), UNLABELLED where it has none. Raises OSError or ValueError."""
+        if isinstance(mask, Drawing):
+            return mask.classes(self.labels, UNLABELLED)
         if self.halved:
-            return (grey(file) >= _HALF).astype(numpy.uint8)
-        raw = packed(file) if self.colours else grey(file)
+            return (grey(mask) >= _HALF).astype(numpy.uint8)
+        raw = packed(mask) if self.colours else grey(mask)
         order = numpy.argsort(self.values)
         known = numpy.asarray(self.values)[order]
         place = numpy.minimum(numpy.searchsorted(known, raw), len(known) - 1)
@@ -58,7 +64,8 @@ class Classes:
         return any(counts[v] for v in self.values[1:])
 
     def described(self) -> dict:
-        return {"values": list(self.values), "nodata": self.nodata, "halved": self.halved, "colours": self.colours}
+        described = {"values": list(self.values), "nodata": self.nodata, "halved": self.halved, "colours": self.colours}
+        return {**described, "labels": list(self.labels)}
 
 
 @dataclass(frozen=True)
@@ -80,11 +87,14 @@ def restored(description: dict) -> Classes | Numbers:
     """The coding that ``described`` wrote."""
     if "mean" in description:
         return Numbers(description["mean"], description["std"])
-    return Classes(tuple(description["values"]), description["nodata"], description["halved"], description["colours"])
+    labels = tuple(description.get("labels", ()))
+    return Classes(tuple(description["values"]), description["nodata"], description["halved"], description["colours"], labels)
 
 
 def numbers(file: Path) -> numpy.ndarray:
     """The number of each pixel (height x width, float32), NaN where there is none. Raises OSError or ValueError."""
+    if arrays.is_array(file):
+        return arrays.numbers(file)
     pixels, holds = rasters.values(file)
     found = pixels[..., 0].astype(numpy.float32)
     if holds is not None:
@@ -94,6 +104,8 @@ def numbers(file: Path) -> numpy.ndarray:
 
 def grey(file: Path) -> numpy.ndarray:
     """The values of a mask of one band as whole numbers (height x width, int64), NODATA where a raster has none. Raises OSError or ValueError."""
+    if arrays.is_array(file):
+        return arrays.classes(file, NODATA)
     if not rasters.is_tiff(file) and rasters.form(file).plain:
         with opened(file) as image:
             pixels = numpy.asarray(image)  # of a palette, these are its places
@@ -118,13 +130,18 @@ def unpacked(colours: numpy.ndarray) -> numpy.ndarray:
 
 def in_colours(file: Path) -> bool:
     """Whether a mask has colours that are no shades of grey. Raises OSError or ValueError."""
-    if rasters.is_tiff(file) and not rasters.form(file).plain:
+    if arrays.is_array(file) or (rasters.is_tiff(file) and not rasters.form(file).plain):
         return False
     with opened(file) as image:
         if image.mode not in ("RGB", "RGBA"):
             return False
         pixels = numpy.asarray(image.convert("RGB"))
     return bool((pixels[..., 0] != pixels[..., 1]).any() or (pixels[..., 0] != pixels[..., 2]).any())
+
+
+def size(file: Path) -> tuple[int, int]:
+    """Width and height of a mask. Raises OSError or ValueError."""
+    return arrays.size(file) if arrays.is_array(file) else rasters.size(file)
 
 
 def is_jpeg(file: Path) -> bool:
@@ -134,6 +151,8 @@ def is_jpeg(file: Path) -> bool:
 
 def has_fractions(file: Path) -> bool:
     """Whether a picture is of one band of numbers with fractions. Raises OSError or ValueError."""
+    if arrays.is_array(file):
+        return arrays.has_fractions(file)
     form = rasters.form(file)
     if form.plain or form.bands != 1 or numpy.dtype(form.dtype).kind != "f":
         return False

@@ -1,6 +1,5 @@
 """Pictures of any size and depth as numbers of 8 bits, and their masks as classes or numbers, in files that workers map into memory."""
 
-import math
 from pathlib import Path
 
 import numpy
@@ -15,12 +14,14 @@ from trainer.data.pictures import bands
 from trainer.errors import count
 from trainer.kinds.pixels import codings
 from trainer.kinds.pixels.codings import EMPTY, UNLABELLED
-from trainer.kinds.pixels.windows import Windows
+from trainer.kinds.pixels.windows import Windows, multiple
 from trainer.models.catalogue import Base
 from trainer.run_folder.events import Events
 
 SIDES = (64, 128, 256)  # of windows: the largest that is not larger than a typical picture
 STEPS = ((160, 1), (384, 2))  # typical sides up to which the network reads squares of so many pixels a side as one place
+WHOLE = 768  # pixels of the longest side, up to which windows are whole pictures: a network that sees where a picture ends learns what is there
+WINDOW_PIXELS = 8 * 256 * 256  # of a batch
 COARSE = 4  # pixels a side of the squares of larger pictures: what they show is larger, and each step is faster by the square of it
 _COLOURS = 3
 _SAMPLE = 200
@@ -106,23 +107,25 @@ def encoder(spec: Spec, settings: Settings, data: Dataset, base: Base, events: E
             f"The pictures have {learnt.words}. Each band is scaled from its values between the {bands.PERCENTILES[0]}st and the "
             f"{bands.PERCENTILES[1]}th percentile of the training pictures, in the same way in predictions.{empty}",
         )  # fmt: skip
-    usual = _usual_side(train)
-    side = next((s for s in reversed(SIDES) if s <= usual), SIDES[0])
-    if settings.image_size:
-        side = max(SIDES[0], settings.image_size // SIDES[0] * SIDES[0])
+    sizes = _sizes(train)
+    usual, longest = int(numpy.median(sizes.min(axis=1))), int(sizes.max())
     step = next((step for most, step in STEPS if usual <= most), COARSE)
-    windows = sum(math.ceil(h / side) * math.ceil(w / side) for w, h in (rasters.size(e.content.picture) for e in train))
+    whole = longest <= WHOLE and not settings.image_size
+    side = next((s for s in reversed(SIDES) if s <= usual), SIDES[0])
+    if whole:
+        side = -(-longest // multiple(step)) * multiple(step)
+    elif settings.image_size:
+        side = max(SIDES[0], settings.image_size // SIDES[0] * SIDES[0])
+    windows = int(numpy.ceil(sizes / side).prod(axis=1).sum() * len(train) / len(sizes))
+    what = f"whole pictures, which are up to {longest} pixels wide or high" if whole else f"windows of {side} x {side} pixels"
     why = "as requested" if settings.image_size else f"a typical picture is {usual} pixels wide or high"
-    events.decision(
-        "window", side,
-        f"The model learns from windows of {side} x {side} pixels, {count(windows, 'window')} in each epoch: {why}. Half of them are drawn around "
-        "pixels of other classes than the first." if data.labels else f"The model learns from windows of {side} x {side} pixels: {why}.",
-    )  # fmt: skip
+    around = " Half of them are drawn around pixels of other classes than the first." if data.labels and not whole else ""
+    events.decision("window", side, f"The model learns from {what}, {count(windows, 'window')} in each epoch: {why}.{around}")
     if settings.augmentation == "auto":
         settings = settings.with_chosen(augmentation="strong")
     settings = settings.with_chosen(image_size=side)
     if settings.is_open("batch_size"):
-        settings = settings.with_chosen(batch_size=8)
+        settings = settings.with_chosen(batch_size=int(numpy.clip(WINDOW_PIXELS // side**2, 2, 8)))
     description |= {"coding": train[0].content.coding.described(), "side": side, "step": step}
     return Encoder(description, spec.work / "data", settings.augmentation), settings
 
@@ -152,7 +155,7 @@ def _hidden(pixels: numpy.ndarray, holds: numpy.ndarray) -> tuple[numpy.ndarray,
     return pixels, holds
 
 
-def _usual_side(examples: list[Example]) -> int:
-    """The median of the shorter sides, over a sample."""
+def _sizes(examples: list[Example]) -> numpy.ndarray:
+    """Widths and heights of a sample."""
     sample = examples[:: max(1, len(examples) // _SAMPLE)]
-    return int(numpy.median([min(rasters.size(e.content.picture)) for e in sample]))
+    return numpy.asarray([rasters.size(e.content.picture) for e in sample])

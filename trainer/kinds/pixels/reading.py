@@ -1,50 +1,29 @@
 """Pictures with masks: which files they are, what their masks say, and how they are split."""
 
-import collections
-import re
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from trainer.core.example import SPLITS, Dataset, Example
+from trainer.core.example import Dataset, Example
 from trainer.core.input import Input
 from trainer.core.kind import Kind
-from trainer.data import audit, images, names, rasters, splits
+from trainer.data import images, names, rasters, splits
 from trainer.data.annotations import masks
 from trainer.data.annotations.masks import Sides
 from trainer.data.checks import Checks
 from trainer.data.claims import FORM, Claim, Files
-from trainer.data.duplicates import remove
 from trainer.data.keys import Keys
 from trainer.data.sources import Sources
 from trainer.errors import UserError, count
-from trainer.kinds.pixels import codings, scanning
+from trainer.kinds.pixels import arrays, codings, outlined, scanning, splitting
+from trainer.kinds.pixels.content import MASK, Pixels
+from trainer.kinds.pixels.drawn import SEPARATOR, Drawing
 from trainer.kinds.pixels.scanning import Pair
+from trainer.run_folder.events import Events
 
 CLASSES, NUMBERS = "image-segmentation", "pixel-regression"
-SEPARATOR = "; "  # between the classes of a mask
-FEWEST = 6  # pictures with masks
 _NAMES = ("classes", "labels", "names", "class_names", "classnames", "codes")
-_TILE = re.compile(r"([_. -]+(tile|crop|patch|row|col|[xyrc])?\d*)+$", re.IGNORECASE)
-_MANY = 10  # scenes, so that some can be held out
 _LONGEST = 1 << 16  # bytes of a file with names of classes
-_MASK = "mask"  # among the types of a model: what its masks hold
-_FILLED, _BARE = "filled", "bare"
-_SCENES = (
-    "Pictures of one scene may be in training and in the test, because the names tell of fewer than 10 scenes: the metrics flatter for scenes that "
-    "the model has not seen. Put pictures of other scenes into a folder test to measure that."
-)
 _MOSTLY = 0.8  # share of the pixels of masks with one of few colours
-_MOST_ANSWERS = 9000  # files of a prediction: the service takes 10 000 from a run
-_EMPTY = 0.95  # share of the masks with their most frequent class alone, from which the user is warned
-
-
-@dataclass(frozen=True)
-class Pixels:
-    """The content of an example: a picture, and its mask if there is one, with how it is read."""
-
-    picture: Path
-    mask: Path | None = None
-    coding: codings.Classes | codings.Numbers | None = None
+MOST_ANSWERS = 9000  # files of a prediction: the service takes 10 000 from a run
 
 
 @dataclass(frozen=True)
@@ -62,28 +41,32 @@ def claim(kind: Kind, files: Files, settings) -> Claim | None:
         return None
     if not asked and any(s.strip() for s in (settings.label_column, settings.text_column, settings.label_from)):
         return None
-    reading = _find(files.sources.images, settings.task)
+    reading = _find(files.sources, settings.task)
     if reading is None:
+        if settings.task == CLASSES and (claimed := outlined.claim(kind, files, settings)) is not None:
+            return claimed
         if asked:
             raise UserError(
                 "no_masks", f"The task is {settings.task}, but no pictures pair with masks by their names.",
-                "Put pictures into one folder and masks of the same names and sizes into another, for example images/a.png and masks/a.png.",
+                "Put pictures into one folder and masks of the same names and sizes into another, for example images/a.png and masks/a.png; or add "
+                "annotations with outlines.",
             )  # fmt: skip
         return None
     used = frozenset(i.name for side in (reading.sides.pictures, reading.sides.masks, reading.sides.pictures_alone) for i in side)
     return Claim(kind, FORM, len(reading.sides.masks), f"{count(len(reading.sides.masks), 'picture')} with masks", reading, used)
 
 
-def _find(sources: list[Input], task: str) -> Reading | None:
-    if task != NUMBERS and (sides := masks.find(sources)) is not None:
+def _find(sources: Sources, task: str) -> Reading | None:
+    if task != NUMBERS and (sides := masks.find(sources.images) or arrays.find(sources.images, sources.tables, False)) is not None:
         return Reading(sides, False)
     if task == CLASSES:
-        sides = next((s for s in masks.paired(sources) if _have_few_values(s)), None)
+        sides = next((s for s in masks.paired(sources.images) if _have_few_values(s)), None)
         return None if sides is None else Reading(sides, False)
-    for sides in masks.paired(sources):
+    for sides in masks.paired(sources.images):
         if _are_numbers(sides) if task == "auto" else _can_be_numbers(sides):
             return Reading(sides, True)
-    return None
+    sides = arrays.find(sources.images, sources.tables, True)
+    return None if sides is None else Reading(sides, True)
 
 
 def _are_numbers(sides: Sides) -> bool:
@@ -118,7 +101,9 @@ def _can_be_numbers(sides: Sides) -> bool:
 
 
 def load(claim: Claim, settings, checks: Checks) -> Dataset:
-    """The pictures with their masks in three splits. Raises UserError."""
+    """The pictures with what is right for their pixels in three splits. Raises UserError."""
+    if not isinstance(claim.reading, Reading):
+        return outlined.load(claim, settings, checks)
     assert claim.files is not None
     sides, measured = claim.reading.sides, claim.reading.measured
     task, what = (NUMBERS, "a number") if measured else (CLASSES, "a class")
@@ -131,19 +116,21 @@ def load(claim: Claim, settings, checks: Checks) -> Dataset:
     labels: tuple[str, ...] = ()
     if not measured:
         coding, labels = scanning.classes(scanned, *_named(claim.files.sources), checks)
+        coding = replace(coding, labels=labels)
     by_name = {p.picture.name: p for p in scanned.pairs}
-    examples = [_plain(p, isinstance(coding, codings.Numbers) or coding.is_filled(p.counts)) for p in scanned.pairs]
-    _check_empty(examples, checks)
+    filled = {p.picture.name: isinstance(coding, codings.Numbers) or coding.is_filled(p.counts) for p in scanned.pairs}
+    examples = [splitting.example(p.picture.name, p.picture.file, filled[p.picture.name]) for p in scanned.pairs]
+    splitting.check_empty(examples, checks)
     examples = images.of_one_sort(images.without_broken(examples, checks), checks)
     keys = Keys(claim.kind.key, claim.files.sources.sums())
-    found = _split(examples, keys, settings, checks)
+    found = splitting.split(splitting.by_names(examples), claim.files.spec.inputs, keys, settings, checks)
     digest = splits.digest(found, keys)
     if measured:
         coding = codings.Numbers(*scanning.spread([by_name[e.file] for e in found["train"]]))
     whole = {n: [_whole(e, by_name[e.file], coding, labels) for e in rows] for n, rows in found.items()}
     return Dataset(
         task, claim.kind, whole, [p.picture.name for p in scanned.pairs], (), "",
-        labels=labels, types={_MASK: "number" if measured else "category"}, dropped=checks.dropped, not_read=checks.not_read,
+        labels=labels, types={MASK: "number" if measured else "category"}, dropped=checks.dropped, not_read=checks.not_read,
         checks=checks.entries, split_sha256=digest, separator=SEPARATOR * bool(labels),
     )  # fmt: skip
 
@@ -159,11 +146,6 @@ def _named(sources: Sources) -> tuple[dict[int, str], str]:
     return {}, ""
 
 
-def _plain(pair: Pair, filled: bool) -> Example:
-    """The picture of a pair as an example, to be split: its target says whether its mask has more than the most frequent class."""
-    return Example(pair.picture.name, 0, pair.picture.file, _FILLED if filled else _BARE, group=scene(pair.picture.name))
-
-
 def _whole(example: Example, pair: Pair, coding: codings.Classes | codings.Numbers, labels: tuple[str, ...]) -> Example:
     if labels and isinstance(coding, codings.Classes):
         held = [label for label, value in zip(labels, coding.values) if pair.counts[value]]
@@ -174,64 +156,22 @@ def _whole(example: Example, pair: Pair, coding: codings.Classes | codings.Numbe
     return replace(example, content=Pixels(pair.picture.file, pair.mask.file, coding), target=target)
 
 
-def _check_empty(examples: list[Example], checks: Checks) -> None:
-    bare = sum(e.target == _BARE for e in examples)
-    if bare > _EMPTY * len(examples):
-        text = f"{bare} of {len(examples)} masks have their first class alone: windows with other classes are drawn as often as those without."
-        checks.warning("empty_masks", text)
-
-
-def scene(name: str) -> str:
-    """The scene that a picture was cut out of, by its name: what is before the number of the tile; empty where there is none."""
-    folder, _, base = name.rpartition("/")
-    stem = base.rpartition(".")[0]
-    parts = _TILE.sub("", stem)
-    return f"{folder}/{parts}".lstrip("/") if parts and parts != stem else ""
-
-
-def _split(examples: list[Example], keys: Keys, settings, checks: Checks) -> dict[str, list[Example]]:
-    """The pictures by split: as folders say, else by scene where there are many, else by content."""
-    given: dict[str, list[Example]] = {name: [] for name in SPLITS}
-    for e in examples:
-        given[names.split_of(e.file) or "train"].append(e)
-    if len(examples) < FEWEST or not given["train"]:
-        raise UserError(
-            "too_few_pictures", f"There are only {count(len(given['train']), 'training picture')} with a mask and {len(examples)} in all.",
-            f"Add pictures with masks: at least {FEWEST}, better fifty. A large picture can be cut into several.",
-        )  # fmt: skip
-    scenes = collections.Counter(e.group for e in given["train"] if e.group)
-    together = len(scenes) >= _MANY and len(scenes) < len(given["train"])
-    rows = {n: [e if together else replace(e, group="") for e in part] for n, part in given.items()}
-    few = min(collections.Counter(e.target for e in rows["train"]).values()) < splits.MIN_UNITS
-    if few:
-        rows["train"] = [replace(e, target=_FILLED) for e in rows["train"]]
-    audit.copies(rows, keys, True, checks)
-    rows = remove(rows, keys, settings.duplicates, checks)
-    even = f"{len(scenes)} scenes, whose pictures stay together" if together else "pictures with and without rare classes"
-    found = splits.hold_out(rows, keys, settings, "pictures", even, "Folders", checks)
-    if not found["validation"]:
-        raise UserError(
-            "too_few_pictures",
-            "No pictures are left for validation, which chooses the model.",
-            "Add pictures with masks, or set data.validation_fraction.",
-        )
-    audit.size(found, checks)
-    audit.overlap(found, keys, checks)
-    if not together and len(scenes) > 1:
-        checks.warning("scenes", _SCENES)
-    return found
-
-
 def is_measured(types: dict[str, str]) -> bool:
     """Whether the masks of a model with these types hold numbers."""
-    return types.get(_MASK) == "number"
+    return types.get(MASK) == "number"
 
 
-def to_predict(sources: Sources, measured: bool) -> tuple[list[Example], list[str], int]:
-    """All pictures, with their masks where some pair with them; and the names of the files. Raises UserError where there are no pictures."""
-    reading = _find(sources.images, NUMBERS if measured else "auto")
+def to_predict(sources: Sources, measured: bool, events: Events | None = None) -> tuple[list[Example], list[str], int]:
+    """All pictures, with their masks or drawings where some are beside them; and the names of the files. ``events`` takes warnings.
+
+    Raises UserError where there are no pictures.
+    """
+    reading = _find(sources, NUMBERS if measured else "auto")
     known: dict[str, Input] = {}
     masked: frozenset[str] = frozenset()
+    drawings: dict[str, Drawing] = {}
+    if reading is None and not measured:
+        drawings = outlined.known(sources, events)
     if reading is not None and reading.measured == measured:
         known = {p.name: m for p, m in zip(reading.sides.pictures, reading.sides.masks) if _fit(p, m)}
         masked = frozenset(m.name for m in (*reading.sides.masks, *reading.sides.masks_alone))
@@ -239,21 +179,22 @@ def to_predict(sources: Sources, measured: bool) -> tuple[list[Example], list[st
     fine = [p for p in pictures if images.decodes(p.file)]
     if not fine:
         raise UserError("no_data", "The dataset has no pictures that can be decoded, and the model reads pictures.", "Add PNG, JPEG or TIFF files.")
-    if len(fine) > _MOST_ANSWERS:
+    if len(fine) > MOST_ANSWERS:
         raise UserError(
             "too_many_files",
-            f"The dataset has {len(fine)} pictures, and a prediction delivers at most {_MOST_ANSWERS} masks.",
+            f"The dataset has {len(fine)} pictures, and a prediction delivers at most {MOST_ANSWERS} masks.",
             "Choose a folder with fewer pictures in data_file, or divide the dataset.",
         )
     rows = []
     for picture in fine:
-        mask = known.get(picture.name)
-        rows.append(Example(picture.name, 0, Pixels(picture.file, mask.file if mask else None), mask.name if mask else ""))
+        mask, drawing = known.get(picture.name), drawings.get(picture.name)
+        target = mask.name if mask else outlined.in_words(drawing) if drawing else ""
+        rows.append(Example(picture.name, 0, Pixels(picture.file, mask.file if mask else drawing), target))
     return rows, [p.name for p in fine], len(pictures) - len(fine)
 
 
 def _fit(picture: Input, mask: Input) -> bool:
     try:
-        return rasters.size(picture.file) == rasters.size(mask.file)
+        return rasters.size(picture.file) == codings.size(mask.file)
     except (OSError, ValueError, SyntaxError):
         return False

@@ -5,9 +5,10 @@ import numpy
 from trainer.core import blocks
 from trainer.core.blocks import DATA, RESULT, Block, Cell, Column, Matrix, Picture, Section
 from trainer.core.example import Example
+from trainer.errors import some
 from trainer.export import display
 from trainer.export.finished import Answered, Finished
-from trainer.kinds.pixels import shown
+from trainer.kinds.pixels import codings, delivery, shown
 from trainer.kinds.pixels.target import Counted, PixelClasses, ious
 from trainer.measure import intervals
 
@@ -22,6 +23,9 @@ def sections(finished: Finished) -> list[Section]:
         "Windows": f"{described['encoder']['side']} by {described['encoder']['side']} pixels",
         "Pictures are answered": "in windows with a border, which is computed and not used, so that there are no seams",
     }
+    coding = codings.restored(described["encoder"]["coding"])
+    if isinstance(coding, codings.Classes):
+        facts["Values in delivered masks"] = some([f"{value} is {label}" for value, label in zip(delivery.written(coding), target.labels)], 20)
     found = [Section(DATA, "Pictures and masks", [blocks.facts(facts)])]
     if not len(test):
         return found
@@ -62,9 +66,9 @@ def _windows(finished: Finished, target, test: Counted) -> list[Block]:
     pictures = finished.data.splits["test"]
     found = []
     for sort, title in ((shown.WORST, "Windows with the most wrong answers"), (shown.TYPICAL, "Typical windows")):
-        some = [Picture(w.png, _caption(pictures[w.picture], w, bool(target.labels))) for w in test.shown or () if w.sort == sort]
-        if some:
-            found.append(blocks.pictures(title, some, text=[f"Each shows the picture, what is right, and what the model answers. {legend}"]))
+        drawn = [Picture(w.png, _caption(pictures[w.picture], w, bool(target.labels))) for w in test.shown or () if w.sort == sort]
+        if drawn:
+            found.append(blocks.pictures(title, drawn, text=[f"Each shows the picture, what is right, and what the model answers. {legend}"]))
     return found
 
 

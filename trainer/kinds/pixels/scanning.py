@@ -78,7 +78,7 @@ def _pair(picture: Input, mask: Input, colours: bool, measured: bool) -> Pair | 
     except (OSError, ValueError, SyntaxError):
         return picture.name
     try:
-        size = rasters.size(mask.file)
+        size = codings.size(mask.file)
         if not measured:
             return Pair(picture, mask, size, codings.counted(mask.file, colours))
         values = codings.numbers(mask.file)

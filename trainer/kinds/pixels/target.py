@@ -9,6 +9,7 @@ from trainer.core.example import Dataset
 from trainer.errors import UserError, some
 from trainer.kinds.pixels import measures
 from trainer.kinds.pixels.codings import MOST
+from trainer.kinds.pixels.drawn import BACKGROUND, DRAWN, SEPARATOR
 from trainer.measure import intervals
 from trainer.measure.metric import LOSS, TARGET_UNIT, Metric, Metrics, table
 from trainer.targets import target
@@ -117,8 +118,12 @@ class PixelClasses(_OfPixels):
         return len(self.labels)
 
     def encode(self, targets: list[str]) -> numpy.ndarray:
-        """1 for a picture with a mask, else 0: the masks themselves are among the encoded rows."""
-        return numpy.asarray([bool(t) for t in targets], numpy.int64)
+        """1 for a picture with a mask, or with outlines of a class of this model, else 0: what they are is among the encoded rows."""
+        return numpy.asarray([bool(t) and self._is_told(t) for t in targets], numpy.int64)
+
+    def _is_told(self, text: str) -> bool:
+        drawn = text.removeprefix(DRAWN).split(SEPARATOR)
+        return not text.startswith(DRAWN) or any(label == BACKGROUND or label in self.labels for label in drawn)
 
     def known(self, encoded: numpy.ndarray) -> numpy.ndarray:
         return encoded > 0

@@ -7,6 +7,7 @@ import numpy
 
 from trainer.kinds.pixels.codings import EMPTY, MOST, UNLABELLED
 
+HALVINGS = 4  # of width and height in the network
 MEAN, STD = 127.5, 63.75  # of values from 0 to 255, so that the network reads -2 to 2
 _FILLED = 0.5  # share of the windows that are drawn around a pixel of a class that is not the first
 _LIGHT, _CONTRAST = 0.2, 0.25  # the largest changes of brightness (in units of STD) and of contrast
@@ -75,14 +76,15 @@ class Windows:
     def _drawn(self, number: int, random: numpy.random.Generator | None) -> tuple[numpy.ndarray, numpy.ndarray]:
         if random is None:
             height, width = self.sizes[number]
-            return self._window(number, (int(height) - self.side) // 2, (int(width) - self.side) // 2)
+            return self._filled(*self._part_of(number, (int(height) - self.side) // 2, (int(width) - self.side) // 2))
         number = self._balanced(number, random)
-        pixels, truth = self._window(number, *self._place(number, random))
+        pixels, truth = self._part_of(number, *self._place(number, random))
         if self.augmentation != "none":
             turns, mirrored = int(random.integers(4)), bool(random.integers(2))
             pixels, truth = numpy.rot90(pixels, turns), numpy.rot90(truth, turns)
             if mirrored:
                 pixels, truth = pixels[:, ::-1], truth[:, ::-1]
+        pixels, truth = self._filled(pixels, truth)
         return numpy.ascontiguousarray(pixels), numpy.ascontiguousarray(truth)
 
     def _balanced(self, number: int, random: numpy.random.Generator) -> int:
@@ -106,23 +108,31 @@ class Windows:
                 return int(numpy.clip(y - shift[0], 0, free[0])), int(numpy.clip(x - shift[1], 0, free[1]))
         return top, left
 
-    def _window(self, number: int, top: int, left: int) -> tuple[numpy.ndarray, numpy.ndarray]:
-        """A window, filled up at the ends of a small picture: pixels by the nearest ones, what is right by unknown."""
+    def _part_of(self, number: int, top: int, left: int) -> tuple[numpy.ndarray, numpy.ndarray]:
+        """The part of a picture in a window, which is smaller than the window where the picture is."""
         height, width = (int(n) for n in self.sizes[number])
         top, left = max(0, top), max(0, left)
         part = slice(top, min(height, top + self.side)), slice(left, min(width, left + self.side))
-        pixels, truth = self.picture(number)[part], self.truth(number)[part]
+        return numpy.asarray(self.picture(number)[part]), numpy.asarray(self.truth(number)[part])
+
+    def _filled(self, pixels: numpy.ndarray, truth: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
+        """A window, filled up below and on the right as in an answer: pixels by the nearest ones, what is right by unknown."""
         lacking = self.side - pixels.shape[0], self.side - pixels.shape[1]
         if any(lacking):
             pixels = numpy.pad(pixels, ((0, lacking[0]), (0, lacking[1]), (0, 0)), mode="edge")
             truth = numpy.pad(truth, ((0, lacking[0]), (0, lacking[1])), constant_values=UNLABELLED if self.classes else numpy.nan)
-        return numpy.asarray(pixels), numpy.asarray(truth)
+        return pixels, truth
 
     def together(self, model: Any, device: Any, rank: int, world: int) -> numpy.ndarray:
         """The figures of the answers for all pictures (see ``measures``), by a model that is being trained. Runs in workers."""
         from trainer.kinds.pixels import inference
 
         return inference.figures(model, self, device, rank, world, self.spread)
+
+
+def multiple(step: int) -> int:
+    """The sides of what the network reads are multiples of this many pixels; ``step`` is the side of the squares that it reads as one place."""
+    return step << HALVINGS
 
 
 def normalised(pixels: numpy.ndarray) -> numpy.ndarray:

@@ -32,7 +32,11 @@ FIRST = "table"  # the kind that tells why no rows can be read
 
 
 def claim(kind: Kind, files: Files, settings) -> Claim | None:
-    """The claim of ``kind``, one of those that read rows of tables or files in folders: they look together which of them the files are."""
+    """The claim of ``kind``, one of those that read rows of tables or files in folders: they look together which of them the files are. None where
+    the user chose a task of another kind."""
+    of_task = registry.of_task(settings.task)
+    if of_task is not None and not of_task.claims_by_whole_files:
+        return None
     if KEY not in files.shared:
         files.shared[KEY] = _together(files, settings)
     looked: Looked = files.shared[KEY]

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.errors import UserError
+from trainer.launch import libraries
 from trainer.run_folder.events import Events
 from trainer.script import reasons, starts, tree as trees
 from trainer.script.checking import checks, imports
@@ -27,6 +28,9 @@ def review(spec: Spec, settings: Settings, code: Mapping[str, str], entry: str, 
             events.finding(one.id, one.file, one.line, one.severity, one.text)
     if parsed is not None:
         absent = imports.missing(parsed, code, trees.paths(spec), entry, spec.script.overlay)
+        if libraries.lacking() and any(one.module in libraries.MODULES for one in absent):
+            libraries.add(spec.folder, events)
+            absent = imports.missing(parsed, code, trees.paths(spec), entry, spec.script.overlay)
         if absent and absent[0].certain:
             raise _missing(absent[0], spec)
     return findings

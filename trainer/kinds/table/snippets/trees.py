@@ -2,9 +2,11 @@
 # holds: `model/config.json` describes the columns, and `model/weights.safetensors` holds what was learnt
 import csv
 import json
+import math
 from safetensors.numpy import load_file
 
-config = json.load(open("model/config.json"))
+config, known = json.load(open("model/config.json")), json.load(open("model/trainer.json"))["target"]
+lean = [math.log(f) for f in known.get("factors", [1] * len(config["labels"]))]  # towards rare classes
 model = {name: values.tolist() for name, values in load_file("model/weights.safetensors").items()}
 unknown = ("", "na", "n/a", "nan", "null", "none", "?", "-")
 missing = float("nan")
@@ -32,8 +34,9 @@ def predict(row):
         scores[i % len(scores)] += model["value"][node]
     if not config["labels"]:
         return scores[0]
-    best = scores.index(max(scores)) if len(scores) > 1 else int(scores[0] > 0)
-    return config["labels"][config["present"][best]]
+    if len(scores) == 1 and len(config["present"]) > 1:
+        scores = [0, scores[0]]
+    return config["labels"][max(zip(scores, config["present"]), key=lambda found: found[0] + lean[found[1]])[1]]
 
 for row in csv.DictReader(open("a table of yours.csv", newline="", encoding="utf-8-sig")):
     print(predict(row))

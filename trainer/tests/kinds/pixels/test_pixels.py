@@ -10,21 +10,22 @@ import pytest
 import tifffile
 import torch
 from conftest import events_of
-from loading import settings_of
+from loading import load, settings_of
 from PIL import Image
 from result_checks import check_files, check_training, predictions, result_of
 from small_datasets import masked, png
 
+from trainer.config import spec as specs
 from trainer.core.example import Example
 from trainer.core.input import Input
 from trainer.data.checks import Checks
 from trainer.data.keys import Keys
 from trainer.data.sources import Sources
 from trainer.errors import UserError
-from trainer.kinds.pixels import asking, codings, delivery, inference, measures, reading, results, shown
+from trainer.kinds.pixels import asking, codings, delivery, encoder as encoding, inference, measures, reading, results, shown, splitting
+from trainer.kinds.pixels.content import Pixels
 from trainer.kinds.pixels.encoder import Encoder
 from trainer.kinds.pixels.network import UNet
-from trainer.kinds.pixels.reading import Pixels
 from trainer.kinds.pixels.target import Counted, PixelClasses, PixelNumbers, ious
 from trainer.kinds.pixels.windows import Windows
 from trainer.run import run
@@ -87,13 +88,13 @@ def test_deep_masks_are_read_whole(tmp_path):
     ],
 )
 def test_the_scene_of_a_tile_is_what_is_before_its_number(name, scene):
-    assert reading.scene(name) == scene
+    assert splitting.scene(name) == scene
 
 
 def test_tiles_of_one_scene_stay_in_one_split(tmp_path):
     events = Events(tmp_path / "events.jsonl", 1)
     examples = [Example(f"scene{s}_{i}.png", 0, f"{s} {i}", "filled", group=f"scene{s}") for s in range(20) for i in range(4)]
-    found = reading._split(examples, Keys(lambda e: e.content), settings_of("train", {}), Checks(events))
+    found = splitting.split(splitting.by_names(examples), [], Keys(lambda e: e.content), settings_of("train", {}), Checks(events))
     assert all(found.values())
     scenes = [{e.group for e in rows} for rows in found.values()]
     assert sum(map(len, scenes)) == len(set().union(*scenes)) == 20
@@ -122,6 +123,29 @@ def test_windows_of_small_pictures_are_filled_up_by_unknown_pixels(tmp_path):
     assert (batch["learnt"][1][40:] == codings.UNLABELLED).all()
     assert (batch["learnt"][1][0] == 1).all()
     assert "learnt" not in data.batch(numpy.asarray([0]))
+
+
+def test_a_turned_picture_is_filled_up_below_and_on_the_right(tmp_path):
+    data, shapes = windows(tmp_path, [(40, 64)], augmentation="light"), set()
+    for seed in range(12):
+        known = data.batch(numpy.asarray([0]), numpy.random.default_rng(seed))["learnt"][0] != codings.UNLABELLED
+        shapes.add(shape := (known[:, 0].sum(), known[0].sum()))
+        assert known[: shape[0], : shape[1]].all() and known.sum() == 40 * 64
+    assert shapes == {(40, 64), (64, 40)}
+
+
+@pytest.mark.parametrize(
+    ("whole", "chosen", "expected"),
+    [(768, 0, (112, "whole pictures, which are up to 100 pixels")), (96, 0, (64, "windows of 64 x 64")), (768, 70, (64, "as requested"))],
+)
+def test_windows_are_whole_pictures_unless_these_are_large(whole, chosen, expected, make_run, monkeypatch):
+    monkeypatch.setattr(encoding, "WHOLE", whole)
+    spec = specs.load(make_run(masked(12, side=100)))
+    events = Events(spec.folder / "events.jsonl", 1)
+    data = load(spec, events)
+    made, settings = encoding.encoder(spec, settings_of("train", {"image_size": chosen}), data, None, events)
+    assert (made.shape["side"], settings.batch_size) == (expected[0], 8)
+    assert expected[1] in next(e["why"] for e in events_of(spec.folder) if e.get("what") == "window")
 
 
 def test_windows_are_a_function_of_the_generator(tmp_path):
@@ -250,7 +274,7 @@ def test_pictures_of_like_names_keep_their_masks_in_files_that_the_service_takes
 
 
 def test_a_prediction_of_more_pictures_than_the_service_takes_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "_MOST_ANSWERS", 2)
+    monkeypatch.setattr(reading, "MOST_ANSWERS", 2)
     (tmp_path / "a.png").write_bytes(png(numpy.zeros((8, 8, 3), numpy.uint8)))
     pictures = [Input(f"p{i}.png", tmp_path / "a.png", 1, "") for i in range(3)]
     with pytest.raises(UserError) as e:

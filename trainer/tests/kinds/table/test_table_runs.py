@@ -10,7 +10,7 @@ import sys
 import pytest
 from conftest import ROOT, events_of
 from result_checks import check_success, predictions, result_of, setting
-from small_datasets import flowers, table, yields
+from small_datasets import buyers, flowers, table, yields
 
 from trainer.run import run
 
@@ -58,12 +58,11 @@ def test_a_run_of_tables_imports_neither_torch_nor_ray(make_run):
     assert "loaded: []" in done.stdout
 
 
-@pytest.mark.parametrize("regression", [False, True], ids=["classes", "numbers"])
+@pytest.mark.parametrize("text", [flowers(), yields(), buyers()], ids=["classes", "numbers", "rare"])
 @pytest.mark.parametrize("name", NAMES)
-def test_each_is_used_by_its_lines_of_python_and_by_a_prediction(make_run, schemas, name, regression):
-    file = "fields.csv" if regression else "flowers.csv"
-    text = yields() if regression else flowers()
-    spec = make_run({file: text}, model=name)
+def test_each_is_used_by_its_lines_of_python_and_by_a_prediction(make_run, schemas, name, text):
+    regression, rare = "harvest" in text, "bought" in text
+    spec = make_run({"rows.csv": text}, model=name)
     assert run(str(spec), "local") == 0
     result = check_success(spec.parent, schemas)
     assert [c["name"] for c in result["candidates"]] == [name]
@@ -82,6 +81,9 @@ def test_each_is_used_by_its_lines_of_python_and_by_a_prediction(make_run, schem
         assert [float(s) for s in said] == pytest.approx([float(a) for a in answers], rel=1e-4)
     else:
         assert said == answers
+    if rare:
+        assert answers.count("yes") > 5
+        assert any("yes is answered from a probability of" in e.get("why", "") for e in events_of(spec.parent))
 
 
 @pytest.mark.parametrize("name", NAMES)

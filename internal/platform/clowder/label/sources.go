@@ -1,4 +1,4 @@
-package clowder
+package label
 
 import (
 	"cmp"
@@ -124,6 +124,13 @@ func (l *labelNotes) none() error {
 		there = "its files have " + strings.Join(slices.Sorted(maps.Keys(l.there)), ", ")
 	}
 	return job.Permanent(fmt.Errorf("no file of the dataset has a label in its metadata %s (%s): add it to the files or to the dataset in Clowder, or correct label_from", text.ListSome(l.keys, 6, 60), there))
+}
+
+// tagger has tags on files.
+type tagger interface {
+	FileTags(ctx context.Context, file string) ([]string, error)
+	// SectionTags are those of the parts of a file that people have marked.
+	SectionTags(ctx context.Context, file string) ([]string, error)
 }
 
 // labelTags are labels that are the one tag of a file.

@@ -1,4 +1,5 @@
-package clowdertest
+// Package faulty makes requests to an HTTP server of a test fail, and counts them. It knows nothing of what the server serves.
+package faulty
 
 import (
 	"io"
@@ -30,8 +31,8 @@ type Fault struct {
 	Body string
 }
 
-// faults holds the active faults and the log of requests.
-type faults struct {
+// Faults holds the active faults and the log of requests of one server. The zero value has none. It is safe for concurrent use.
+type Faults struct {
 	mu       sync.Mutex
 	set      []*Fault
 	requests []string
@@ -40,25 +41,25 @@ type faults struct {
 }
 
 // Fail adds a fault. The first matching fault applies.
-func (s *Server) Fail(f Fault) {
-	s.faults.mu.Lock()
-	defer s.faults.mu.Unlock()
-	s.faults.set = append(s.faults.set, &f)
+func (f *Faults) Fail(one Fault) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.set = append(f.set, &one)
 }
 
 // ClearFaults removes all faults.
-func (s *Server) ClearFaults() {
-	s.faults.mu.Lock()
-	defer s.faults.mu.Unlock()
-	s.faults.set = nil
+func (f *Faults) ClearFaults() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.set = nil
 }
 
 // Requests returns the number of requests with the method ("" is any) and with part in their path.
-func (s *Server) Requests(method, part string) int {
-	s.faults.mu.Lock()
-	defer s.faults.mu.Unlock()
+func (f *Faults) Requests(method, part string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	n := 0
-	for _, line := range s.faults.requests {
+	for _, line := range f.requests {
 		m, path, _ := strings.Cut(line, " ")
 		if (method == "" || m == method) && strings.Contains(path, part) {
 			n++
@@ -68,13 +69,13 @@ func (s *Server) Requests(method, part string) int {
 }
 
 // Busiest returns the largest number of requests that were handled at the same time.
-func (s *Server) Busiest() int {
-	s.faults.mu.Lock()
-	defer s.faults.mu.Unlock()
-	return s.faults.busiest
+func (f *Faults) Busiest() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.busiest
 }
 
-func (f *faults) count(n int) {
+func (f *Faults) count(n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.running += n
@@ -82,7 +83,7 @@ func (f *faults) count(n int) {
 }
 
 // next logs the request and returns the fault that applies to it.
-func (f *faults) next(r *http.Request) (Fault, bool) {
+func (f *Faults) next(r *http.Request) (Fault, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.requests = append(f.requests, r.Method+" "+r.URL.Path)
@@ -104,8 +105,8 @@ func (f *faults) next(r *http.Request) (Fault, bool) {
 	return Fault{}, false
 }
 
-// around applies the faults to all requests.
-func (f *faults) around(next http.Handler, done <-chan struct{}) http.Handler {
+// Around applies the faults to all requests of a server until done is closed.
+func (f *Faults) Around(next http.Handler, done <-chan struct{}) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.count(1)
 		defer f.count(-1)
@@ -150,7 +151,9 @@ func answerFault(w http.ResponseWriter, r *http.Request, fault Fault) {
 	if fault.Status == http.StatusTooManyRequests {
 		w.Header().Set("Retry-After", "1")
 	}
-	refuse(fault.Status, "A fault that a test asked for").write(w)
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(fault.Status)
+	_, _ = io.WriteString(w, `{"detail":"A fault that a test asked for"}`)
 }
 
 // nowhere discards an answer.

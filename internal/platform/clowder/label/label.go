@@ -1,4 +1,6 @@
-package clowder
+// Package label finds the labels of staged files in what Clowder says of them: their metadata, that of their datasets, their tags and those of their
+// sections. It changes nothing in Clowder.
+package label
 
 import (
 	"context"
@@ -11,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/options"
 	"github.com/ncsa/clowder-ray/internal/text"
@@ -24,16 +27,10 @@ const (
 	maxKeys  = 8
 )
 
-// Label gives each staged file the label that its metadata, its dataset or its tag holds, or several, if the settings of the job ask for that.
-func (c *Platform) Label(ctx context.Context, rec job.Record, inputs []job.Input, say func(string)) error {
-	if rec.Settings.LabelFrom == "" {
-		return nil
-	}
-	s, err := c.session(rec)
-	if err != nil {
-		return err
-	}
-	from, err := c.labelsFrom(s, rec)
+// Give gives each staged file the label that its metadata, its dataset or its tag holds, or several, as the settings of the job ask. written are the
+// extractors of this service: what they write on a dataset describes runs. say takes how many files lack a label.
+func Give(ctx context.Context, s versions.Session, rec job.Record, written []string, inputs []job.Input, say func(string)) error {
+	from, err := labelsFrom(s, rec, written)
 	if err != nil {
 		return err
 	}

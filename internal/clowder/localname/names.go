@@ -1,4 +1,5 @@
-package clowder
+// Package localname makes the names of local files and folders from those that users gave theirs in Clowder.
+package localname
 
 import (
 	"path"
@@ -7,12 +8,15 @@ import (
 	"unicode/utf8"
 )
 
+// File is a file as Clowder lists it: its path with slashes, and its id.
+type File struct{ Path, ID string }
+
 // maxComponent is the length in bytes of the longest local name. File systems allow 255, which leaves space for a suffix.
 const maxComponent = 200
 
-// localPaths returns a path for each file, relative to one folder. A path is safe to join and unique, also on file systems that ignore
+// Paths returns a path for each file, relative to one folder. A path is safe to join and unique, also on file systems that ignore
 // case. The same files in the same order get the same paths, so a retry finds the files of the first try.
-func localPaths(files []File) []string {
+func Paths(files []File) []string {
 	taken := make(map[string]bool)
 	dirs := make(map[string]bool)
 	out := make([]string, len(files))
@@ -57,9 +61,9 @@ func safePath(p string) string {
 	return short
 }
 
-// LocalName returns a name for a folder: what can be kept of name, in at most most bytes.
-func LocalName(name string, most int) string {
-	return strings.TrimRight(CutName(safeComponent(strings.ReplaceAll(name, "/", "_")), most), ". ")
+// Of returns a name for a folder: what can be kept of name, in at most most bytes.
+func Of(name string, most int) string {
+	return strings.TrimRight(Cut(safeComponent(strings.ReplaceAll(name, "/", "_")), most), ". ")
 }
 
 func safeComponent(name string) string {
@@ -76,11 +80,11 @@ func safeComponent(name string) string {
 	if name == "" || name[0] == '.' || name[0] == '-' || name[0] == '~' {
 		name = "_" + name // otherwise hidden, a dot segment, or read as an option by a program
 	}
-	return CutName(name, maxComponent)
+	return Cut(name, maxComponent)
 }
 
-// CutName shortens a name to at most most bytes and keeps its extension.
-func CutName(name string, most int) string {
+// Cut shortens a name to at most most bytes and keeps its extension.
+func Cut(name string, most int) string {
 	if len(name) <= most {
 		return name
 	}

@@ -1,4 +1,4 @@
-package clowder
+package connect
 
 import (
 	"errors"
@@ -10,12 +10,12 @@ import (
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// origins are the configured addresses of Clowder. The host of a message is compared with them and never followed, because every
+// Origins are the configured addresses of Clowder. The host of a message is compared with them and never followed, because every
 // program that can publish to the queue can write any host into a message, and the user's key would be sent there.
-type origins []*url.URL
+type Origins []*url.URL
 
-// parseOrigin parses an address: http or https, a host, and optionally a port and a path.
-func parseOrigin(raw string) (*url.URL, error) {
+// ParseOrigin parses an address: http or https, a host, and optionally a port and a path.
+func ParseOrigin(raw string) (*url.URL, error) {
 	if raw != strings.TrimSpace(raw) || strings.ContainsAny(raw, "\\\t\r\n ") {
 		return nil, errors.New("must not have blanks or backslashes")
 	}
@@ -62,12 +62,12 @@ func normalHost(u *url.URL) string {
 // sameOrigin reports whether scheme, host and port are equal.
 func sameOrigin(a, b *url.URL) bool { return a.Scheme == b.Scheme && a.Host == b.Host }
 
-// accept returns the configured address that equals host. The error is permanent.
-func (o origins) accept(host string) (*url.URL, error) {
+// Accept returns the configured address that equals host. The error is permanent.
+func (o Origins) Accept(host string) (*url.URL, error) {
 	if host == "" {
 		return nil, job.Permanent(errors.New("the message has no Clowder host and none is configured: ask the administrator of the extractor to set CLOWDER_URL"))
 	}
-	named, err := parseOrigin(host)
+	named, err := ParseOrigin(host)
 	if err == nil {
 		for _, allowed := range o {
 			if *named == *allowed {
@@ -76,11 +76,11 @@ func (o origins) accept(host string) (*url.URL, error) {
 		}
 	}
 	return nil, job.Permanent(fmt.Errorf("this extractor does not serve the Clowder host %q: ask its administrator to allow the host or to set CLOWDER_URL",
-		text.Excerpt(withoutUser(host), 80)))
+		text.Excerpt(WithoutUser(host), 80)))
 }
 
-// withoutUser removes the user and the password before an at sign.
-func withoutUser(host string) string {
+// WithoutUser removes the user and the password before an at sign.
+func WithoutUser(host string) string {
 	if at := strings.LastIndex(host, "@"); at >= 0 {
 		return host[at+1:]
 	}
@@ -91,11 +91,8 @@ func withoutUser(host string) string {
 // different Clowders are distinguished by it. It does not check that this extractor serves that Clowder. An invalid address is returned
 // unchanged.
 func Address(host string) string {
-	if u, err := parseOrigin(withoutUser(host)); err == nil {
+	if u, err := ParseOrigin(WithoutUser(host)); err == nil {
 		return u.String()
 	}
 	return host
 }
-
-// Address is the normalised address of the session's Clowder.
-func (s *Session) Address() string { return s.base.String() }

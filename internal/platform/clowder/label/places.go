@@ -1,4 +1,4 @@
-package clowder
+package label
 
 import (
 	"context"
@@ -71,10 +71,10 @@ type labelPlaces struct {
 }
 
 // labelsFrom returns the places that the settings name.
-func (c *Platform) labelsFrom(s versions.Session, rec job.Record) (labelPlaces, error) {
+func labelsFrom(s versions.Session, rec job.Record, written []string) (labelPlaces, error) {
 	parts := partsOf(rec.Settings.LabelFrom)
 	notes := &labelNotes{
-		session: s, dataset: rec.Request.DatasetID, written: c.extractors.Names(), there: map[string]bool{}, datasets: map[string]*datasetLabels{},
+		session: s, dataset: rec.Request.DatasetID, written: written, there: map[string]bool{}, datasets: map[string]*datasetLabels{},
 	}
 	var tagged []string
 	out := labelPlaces{}

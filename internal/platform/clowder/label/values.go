@@ -1,4 +1,4 @@
-package clowder
+package label
 
 import (
 	"slices"

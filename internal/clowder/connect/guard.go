@@ -1,4 +1,4 @@
-package clowder
+package connect
 
 import (
 	"errors"
@@ -10,7 +10,8 @@ import (
 	"syscall"
 )
 
-var errBlockedAddress = errors.New("downloads from this address are not allowed")
+// ErrBlocked is the error of a connection that may not be made.
+var ErrBlocked = errors.New("downloads from this address are not allowed")
 
 // forbidden are the networks that presigned addresses, which Clowder chooses, may never lead to: the metadata services that give
 // credentials to virtual machines, and addresses that are not of a server. Private networks are allowed, since object stores are there.
@@ -48,32 +49,32 @@ func within(networks []netip.Prefix, address netip.Addr) bool {
 	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(address) })
 }
 
-// guard decides which addresses a presigned address may lead to. It checks the address that is dialled, so a name that resolves
+// Guard decides which addresses a presigned address may lead to. It checks the address that is dialled, so a name that resolves
 // differently the second time, or another notation, does not help an attacker.
-type guard struct {
-	// loopback is true if Clowder itself is on this machine.
-	loopback bool
+type Guard struct {
+	// Loopback is true if Clowder itself is on this machine.
+	Loopback bool
 	// carrier is true if Clowder itself was reached in a carrier network. Then its object store may be there too.
 	carrier atomic.Bool
 }
 
-// toClowder is called for each connection to Clowder itself. It refuses none, because an operator has set the address.
-func (g *guard) toClowder(_, address string, _ syscall.RawConn) error {
+// ToClowder is called for each connection to Clowder itself. It refuses none, because an operator has set the address.
+func (g *Guard) ToClowder(_, address string, _ syscall.RawConn) error {
 	if ip, err := dialled(address); err == nil && within(carrier, ip) {
 		g.carrier.Store(true)
 	}
 	return nil
 }
 
-// toStorage refuses a connection to an address that presigned addresses may not lead to.
-func (g *guard) toStorage(_, address string, _ syscall.RawConn) error {
+// ToStorage refuses a connection to an address that presigned addresses may not lead to.
+func (g *Guard) ToStorage(_, address string, _ syscall.RawConn) error {
 	ip, err := dialled(address)
 	if err != nil {
-		return errBlockedAddress
+		return ErrBlocked
 	}
 	for _, one := range append(embedded(ip), ip) {
-		if within(forbidden, one) || within(loopback, one) && !g.loopback || within(carrier, one) && !g.carrier.Load() {
-			return errBlockedAddress
+		if within(forbidden, one) || within(loopback, one) && !g.Loopback || within(carrier, one) && !g.carrier.Load() {
+			return ErrBlocked
 		}
 	}
 	return nil
@@ -134,9 +135,9 @@ var metadataNames = []string{
 	"metadata", "metadata.google.internal", "metadata.goog", "instance-data", "instance-data.ec2.internal", "metadata.azure.internal", "metadata.tencentyun.com",
 }
 
-// allowedHost reports whether a presigned address may have this host. It refuses the names of metadata services, and numbers that only
+// AllowedHost reports whether a presigned address may have this host. It refuses the names of metadata services, and numbers that only
 // some programs read as an address, such as 2852039166, 0xa9fea9fe or 0251.0376.0251.0376.
-func allowedHost(host string) bool {
+func AllowedHost(host string) bool {
 	host = strings.TrimRight(strings.ToLower(host), ".")
 	if host == "" || slices.Contains(metadataNames, host) {
 		return false
