@@ -12,7 +12,7 @@ from trainer.kinds.series.target import MASE, SMAPE
 
 FEWEST_ORIGINS, MOST_ORIGINS = 3, 12
 _JUDGED = 150_000  # forecasts of all series, origins and steps together
-_BLOCKS = 3  # times that the trees are fitted anew
+_BLOCKS = 3  # times that the trees are fitted
 LEVELS = (0.8, 0.9)
 _ENOUGH = 100  # errors that tell the width of an interval at a step ahead
 

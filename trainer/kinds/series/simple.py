@@ -84,13 +84,13 @@ def profiles(values: numpy.ndarray, season: int) -> numpy.ndarray:
     total = sums[:, high] - sums[:, low]
     if season % 2 == 0:
         total = total - 0.5 * (numpy.nan_to_num(values[:, low]) + numpy.nan_to_num(values[:, high - 1]))
-    whole: numpy.ndarray = there[:, high] - there[:, low] == len(weights)
+    whole = numpy.asarray(there[:, high] - there[:, low] == len(weights))
     apart = numpy.where(whole, values[:, middle] - total / season, 0.0)
     counts = numpy.zeros_like(found)
     for phase in range(season):
         at = middle % season == phase
         found[:, phase] = apart[:, at].sum(axis=1)
         counts[:, phase] = whole[:, at].sum(axis=1)
-    complete = (counts > 0).all(axis=1)
-    found = numpy.where(complete[:, None], found / numpy.maximum(1, counts), 0.0)
+    lacking = counts.min(axis=1, keepdims=True) == 0
+    found = numpy.where(lacking, 0.0, found / numpy.maximum(1, counts))
     return found - found.mean(axis=1, keepdims=True)
