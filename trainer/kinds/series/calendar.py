@@ -10,6 +10,7 @@ MONTH, DAY, WORKDAY, SECOND, NUMBER = "month", "day", "working day", "second", "
 REGULAR = 0.95  # of the gaps between moments are one step or several whole ones
 DATE, TIME, PERIOD, QUARTER, WEEK, PLAIN = "date", "time", "period", "quarter", "week", "number"  # how moments are written
 _DAY = 86400.0
+_FARTHEST = 1e12  # steps from the first one that are numbered
 _NEAR = 0.2  # of a step, that a moment may be off: also an hour of daylight saving on days
 _SECONDS = {60: "minute", 3600: "hour"}
 
@@ -28,8 +29,9 @@ class Calendar:
     day: int = 1
 
     def numbers(self, times: numpy.ndarray) -> numpy.ndarray:
-        """The numbers of the steps that ``times`` (seconds since 1970, or plain numbers) are nearest to, as floats; NaN stays."""
-        return numpy.round((_raw(self.unit, times) - self.origin) / self.size)
+        """The numbers of the steps that ``times`` (seconds since 1970, or plain numbers) are nearest to, as floats; NaN for none."""
+        found = numpy.round((_raw(self.unit, times) - self.origin) / self.size)
+        return numpy.where(numpy.abs(found) < _FARTHEST, found, numpy.nan)
 
     def text(self, number: int) -> str:
         """The moment of a step, as the table writes moments; a sentence for one that no calendar has."""

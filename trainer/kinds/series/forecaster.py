@@ -184,8 +184,11 @@ def load(folder: Path) -> Forecaster:
     forest = forests.load(folder, 1, [0] * how.width) if config["trees"] is True else None
     if forest is None and config["method"] == methods.TREES:
         raise ValueError("the trees are missing")
-    figures = {n: (float(mean), float(error)) for n, (mean, error) in config["figures"].items() if n in methods.TITLES}
-    return Forecaster(config["method"], Fitted(how, forest), widths, figures, int(config["origins"]), _history(folder, config), tuple(covariates))
+    origins, told = config["origins"], config["figures"]
+    if type(origins) is not int or not isinstance(told, dict):
+        raise ValueError("how the method was chosen is not described")
+    figures = {n: (float(mean), float(error)) for n, (mean, error) in told.items() if n in methods.TITLES}
+    return Forecaster(config["method"], Fitted(how, forest), widths, figures, origins, _history(folder, config), tuple(covariates))
 
 
 def _history(folder: Path, config: dict) -> Panel:

@@ -12,6 +12,7 @@ from trainer.kinds.series.panel import Panel, filled
 
 FEWEST = 8  # values of a series
 _FAR = 50  # steps of a gap that may part a series
+_SPARSE = 10  # steps for each value
 _MUCH = 0.1  # of the steps, that are filled, from which is warned
 
 
@@ -91,11 +92,18 @@ class _Made:
 
 
 def _together(numbers: numpy.ndarray) -> tuple[int, int]:
-    """The first and last step of the largest part of a series without a wide gap."""
+    """The first and last step of the largest part of a series without a wide gap. Raises UserError where most of its steps have no value."""
     wide = numpy.flatnonzero(numpy.diff(numbers) > max(_FAR, len(numbers)))
     begins, ends = numpy.append(0, wide + 1), numpy.append(wide, len(numbers) - 1)
     largest = int((ends - begins).argmax())
-    return int(numbers[begins[largest]]), int(numbers[ends[largest]])
+    first, last = int(numbers[begins[largest]]), int(numbers[ends[largest]])
+    number = int(ends[largest] - begins[largest]) + 1
+    if last - first > _SPARSE * number + _FAR:
+        raise UserError(
+            "irregular_times", f"The rows of a series are far apart: {count(number, 'value')} in {last - first + 1:,} steps.",
+            "Bring the rows to regular times, for example one for each month.",
+        )  # fmt: skip
+    return first, last
 
 
 def _cells(tables: list[Table], name: str, style: values.Style) -> numpy.ndarray:
