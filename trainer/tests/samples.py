@@ -62,8 +62,13 @@ SAMPLES = {
     "objects": Sample(_objects(), _network("small-detector"), 4, annotated_files.pictures(annotated_files.scenes(5, 1))),
     "pixels": Sample(masked(24), _network("pixels-unet", batch_size=8), 4, masked(4, with_masks=False), answers_rows=False),
     "series": Sample(
-        {"levels.csv": monthly()}, {"more_options": "series.horizon: 6"}, 0, {"new.csv": monthly(12, 96)},
-        answers_rows=False, searches=False, steps=False,
+        {"levels.csv": monthly()},
+        {"more_options": "series.horizon: 6"},
+        0,
+        {"new.csv": monthly(108, begin=96)},
+        answers_rows=False,
+        searches=False,
+        steps=False,
     ),  # fmt: skip
     "toy": Sample({"all.toy": signals(60)}, _network("toy-net"), 5, {"new.toy": signals(9)}),
 }

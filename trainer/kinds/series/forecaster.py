@@ -19,7 +19,7 @@ from trainer.kinds.series.judging import Judged
 from trainer.kinds.series.lags import Lags
 from trainer.kinds.series.methods import Fitted
 from trainer.kinds.series.panel import Panel, length_read, scales
-from trainer.kinds.series.target import WIDTH, Later
+from trainer.kinds.series.target import FORECAST, WIDTH, Later
 from trainer.run_folder import files
 
 NAME = "forecaster"
@@ -155,6 +155,14 @@ def naive(how: Lags, examples) -> numpy.ndarray:
     """The outputs of the seasonal naive forecast, without intervals."""
     none = numpy.full((len(judging.LEVELS), 1), numpy.nan)
     return Forecaster(methods.NAIVE, Fitted(how), none, {}, 0, examples.panel).outputs(examples)
+
+
+def means(how: Lags, examples: examples_of.Steps) -> numpy.ndarray:
+    """The outputs of a model that always forecasts the mean of the series so far."""
+    outputs = naive(how, examples)
+    pairs, place = numpy.unique(numpy.stack([examples.series, examples.ends]), axis=1, return_inverse=True)
+    outputs[:, FORECAST] = numpy.array([examples.panel.values[s][:end].mean() for s, end in pairs.T])[place.ravel()]
+    return outputs
 
 
 def _kept(panel: Panel, how: Lags) -> Panel:

@@ -64,10 +64,16 @@ class SeriesInTime(ExampleKind):
         test, train = data.splits["test"], data.splits["train"]
         if not len(test):
             return []
-        target = self.target(data)
-        answers = target.answers(forecaster.naive(train.details.lags, test), target.encode([e.target for e in test]))
-        title = "seasonal naive forecast" if train.details.lags.season > 1 else "naive forecast"
-        return [{"name": "naive", "title": title, "role": "simple", "test": target.report(answers, seed)}]
+        target, lags = self.target(data), train.details.lags
+        truth = target.encode([e.target for e in test])
+        title = "seasonal naive forecast" if lags.season > 1 else "naive forecast"
+        return [
+            {"name": name, "title": title, "role": role, "test": target.report(target.answers(outputs, truth), seed)}
+            for name, title, role, outputs in (
+                ("mean", "mean of each series", "constant", forecaster.means(lags, test)),
+                ("naive", title, "simple", forecaster.naive(lags, test)),
+            )
+        ]
 
     def answer(self, spec, settings, model, launcher, events, began) -> None:
         from trainer.kinds.series import answering

@@ -16,7 +16,8 @@ from trainer.kinds.series.target import FORECAST, HIGH80, HIGH90, LOW80, LOW90
 from trainer.run_folder import files
 
 TABLE = "forecast.csv"
-_DRAWN, _DRAWN_STEPS = 3, 240  # series in charts, and steps before the forecast
+_DRAWN = 3  # series in charts
+_FEWEST_DRAWN, _TIMES = 40, 4  # steps before the forecast, at least and in units of its length
 _UNUSUAL = 12
 _BOUNDS = (("lower_80", LOW80), ("upper_80", HIGH80), ("lower_90", LOW90), ("upper_90", HIGH90))
 ABOUT = {"title": "Forecast", "text": "The steps after the last one of each series, with intervals of 80 and 90 %."}
@@ -104,9 +105,10 @@ def _methods(model: Forecaster, finished: Finished) -> Block:
 
 def _charts(model: Forecaster, panel: Panel, asked: Steps, outputs: numpy.ndarray, target: str) -> list[Block]:
     found = []
+    drawn_steps = max(_FEWEST_DRAWN, _TIMES * model.steps)
     for number, s in enumerate(numpy.unique(numpy.linspace(0, len(panel) - 1, _DRAWN).astype(int))):
         here = numpy.flatnonzero(asked.series == s)
-        before = panel.values[s][-_DRAWN_STEPS:]
+        before = panel.values[s][-drawn_steps:]
         last = model.calendar.text(int(panel.firsts[s]) + len(panel.values[s]) - 1)
         history = [[float(i - len(before) + 1), float(v)] for i, v in enumerate(before)]
         ahead = [[float(k), float(outputs[row, FORECAST])] for k, row in zip(asked.aheads[here], here)]

@@ -4,28 +4,16 @@ import csv
 import datetime
 import io
 import json
-import math
 import random
 import shutil
 
 import pytest
 from conftest import events_of
 from result_checks import asked_of, blocks_of, check_files, check_training, error_of, facts_of, predictions, result_of, weights
+from small_series import monthly
 
 from trainer.run import run
 from trainer.run_folder import stop
-
-
-def monthly(months: int = 96, stations: int = 1, begin: int = 0, seed: int = 1) -> str:
-    """A table of months since 2010: a trend, a season and some chance, of one series or several. Months before ``begin`` are left out."""
-    rows = []
-    for s in range(stations):
-        chance = random.Random(seed + s)
-        for m in range(months):
-            value = 20 * s + 50 + 0.3 * m + 8 * math.sin(m * math.pi / 6) + chance.gauss(0, 1)
-            if m >= begin:
-                rows.append(f"{f's{s},' if stations > 1 else ''}{2010 + m // 12}-{m % 12 + 1:02},{value:.3f}")
-    return "\n".join([f"{'station,' if stations > 1 else ''}month,value", *rows]) + "\n"
 
 
 def forecast_of(folder) -> list[dict]:
@@ -60,7 +48,7 @@ def test_a_table_of_times_and_values_is_forecast(make_run, schemas):
     result = check_training(spec.parent, schemas)
     assert result["task"] == "forecast"
     assert result["metrics"]["test"]["mase"]["value"] < 0.8
-    assert {b["name"]: b["role"] for b in result["metrics"]["baselines"]} == {"naive": "simple"}
+    assert {b["name"]: b["role"] for b in result["metrics"]["baselines"]} == {"mean": "constant", "naive": "simple"}
     ahead = forecast_of(spec.parent)
     assert [r["time"] for r in ahead] == [f"2018-{m:02}" for m in range(1, 13)]
     for r in ahead:
@@ -186,5 +174,5 @@ def test_a_covariate_that_is_known_ahead_is_used(make_run):
     assert run(str(spec), "local") == 0
     result = result_of(spec.parent)
     assert facts_of(result, "Forecast")["Method"] == "gradient-boosted trees on lags"
-    naive = result["metrics"]["baselines"][0]["test"]["mase"]["value"]
+    naive = result["metrics"]["baselines"][1]["test"]["mase"]["value"]
     assert result["metrics"]["test"]["mase"]["value"] < 0.5 * naive
