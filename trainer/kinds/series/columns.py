@@ -48,7 +48,7 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, where: str, on
     clock, form, why_clock = _clock(tables, seen, settings, where)
     others = {n: p for n, p in seen.items() if n not in clock.parts}
     known = _known(others, settings, where)
-    target, why_target = _target({n: p for n, p in others.items() if n not in known}, settings, where, only)
+    target, why_target = _target({n: p for n, p in others.items() if n not in known}, settings, where)
     series, ids, why_ids = _ids(tables, others, clock, {target, *known}, settings, where)
     there = ~numpy.isnan(clock.times)
     steps, regular = calendar.found(clock.times[there], series[there], clock.dates, form)
@@ -58,7 +58,7 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, where: str, on
             "Bring the rows to regular times, for example one for each day, or set task to tabular-regression to predict single rows.",
         )  # fmt: skip
     unused = [n for n in others if n not in (target, *ids, *known) and seen[n].distinct > 1]
-    if only and (unused or seen[target].distinct <= 2):
+    if only and (any(not seen[n].is_identifier for n in unused) or seen[target].distinct <= 2):
         raise UserError("not_only_a_series", f"{where} has more than a series.", "Set task to forecast.")
     decisions = [
         ("time_column", clock.column, f"{clock.column} tells the times, {why_clock}. One step is {steps.words}."),
@@ -143,13 +143,14 @@ def _known(others: dict[str, Profile], settings, where: str) -> tuple[str, ...]:
     return found
 
 
-def _target(others: dict[str, Profile], settings, where: str, only: bool) -> tuple[str, str]:
+def _target(others: dict[str, Profile], settings, where: str) -> tuple[str, str]:
     if settings.label_column.strip():
         name = choices.resolve(settings.label_column, others, "label_column", where)
         if not others[name].numeric:
             raise UserError("no_number", f"{name} of {where} has no numbers, so it cannot be forecast.", "Set label_column to a column of numbers.")
         return name, "as requested"
-    numeric = [n for n, p in others.items() if p.numeric and not (only and p.counts_up and p.distinct == p.cells)]
+    numeric = [n for n, p in others.items() if p.numeric]
+    numeric = [n for n in numeric if not others[n].is_identifier] or numeric
     named = [n for n in numeric if n.strip().lower() in _TARGETS]
     if len(named) == 1:
         return named[0], "because of its name"

@@ -25,7 +25,7 @@ from trainer.run_folder import files
 NAME = "forecaster"
 HISTORY = "history.safetensors"
 _KEPT = 4_000_000  # values of all series together that a model keeps, so that new rows continue them
-_MOST_SERIES, _MOST_STEPS, _LONGEST_SEASON = 5_000_000, 10_000, 10_000
+_MOST_SERIES, _MOST_STEPS, _LONGEST_SEASON = 5_000_000, 10_000, 1000
 
 
 @dataclass(frozen=True)

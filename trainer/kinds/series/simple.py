@@ -55,11 +55,10 @@ def is_seasonal(values: numpy.ndarray, season: int) -> numpy.ndarray:
         return numpy.zeros(len(values), bool)
     step = values - slopes(values)[:, None] * numpy.arange(values.shape[1])
     apart = numpy.nan_to_num(step - numpy.nanmean(step, axis=1, keepdims=True))
-    power = numpy.maximum(1e-300, (apart**2).sum(axis=1))
-    squares, alike = numpy.zeros(len(values)), numpy.zeros(len(values))
-    for lag in range(1, min(season, values.shape[1] - 1) + 1):
-        squares += alike**2
-        alike = (apart[:, lag:] * apart[:, :-lag]).sum(axis=1) / power
+    spectrum = numpy.fft.rfft(apart, 2 * values.shape[1], axis=1)
+    products = numpy.fft.irfft(numpy.abs(spectrum) ** 2, axis=1)[:, : season + 1]
+    alike = products / numpy.maximum(1e-300, products[:, :1])
+    squares, alike = (alike[:, 1:-1] ** 2).sum(axis=1), alike[:, -1]
     return (lengths >= 3 * season) & (alike > _TEST * numpy.sqrt((1 + 2 * squares) / numpy.maximum(1, lengths)))
 
 

@@ -76,6 +76,8 @@ ROWS = (
     Row("decimal-commas", "01.02.2019;3,5", "European exports", "made", "read as it is meant",
         lambda folder: write(folder, "t.csv", "Datum;Wert\n" + "".join(f"{d:%d.%m.%Y};{str(v).replace('.', ',')}\n" for d, v in _daily())) and None,
         _reads(), rule=FORECAST),
+    Row("rows-with-numbers", "a row number, a date and a number", "exports of pandas", "made", "the row number means nothing",
+        _table("id,date,value", lambda: [[i, d, v] for i, (d, v) in enumerate(_daily())]), _reads({"label_column": "value is"}), rule=FORECAST),
     Row("years-in-files", "a file for each year", "loggers", "F5", "one series",
         _table("date,value", lambda: _daily(120)[:60], "a.csv", {"b.csv": lambda: csv("date,value", _daily(120)[60:])}), _reads(), rule=FORECAST),
     Row("days-with-other-columns", "a date, two measures and a target", "field data", "F5", "a table that is split by time",

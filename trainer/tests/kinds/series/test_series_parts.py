@@ -24,6 +24,7 @@ def seconds(*texts: str) -> numpy.ndarray:
 STEPS = {
     "hours": (seconds("2020-01-01T00:00") + _HOUR * numpy.arange(50), True, TIME, "hour", "2020-01-03 02:00"),
     "half hours": (seconds("2020-01-01T00:00") + 1800 * numpy.arange(50), True, TIME, "30 minutes", "2020-01-02 01:00"),
+    "noons": (seconds("2020-02-20T12:00") + _DAY * numpy.arange(40), True, TIME, "day", "2020-03-31 12:00"),
     "days": (seconds("2020-02-20") + _DAY * numpy.arange(40), True, DATE, "day", "2020-03-31"),
     "working days": (seconds(*(f"2021-03-{d:02}" for d in range(1, 32) if d % 7 not in (6, 0))), True, DATE, "working day", "2021-04-01"),
     "weeks": (seconds("2020-01-06") + 7 * _DAY * numpy.arange(40), True, DATE, "week", "2020-10-12"),
