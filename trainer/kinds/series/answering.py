@@ -44,6 +44,10 @@ def answer(spec, settings, model, events, began: float) -> None:
     panel, joined = continued(read, known)
     if joined:
         events.decision("continued", joined, f"Of {len(panel):,} series, {joined:,} go on where the training data ended.")
+    enough = max(gathered.FEWEST, 2 * known.fitted.season)
+    if short := int((panel.lengths < enough).sum()):
+        text = f"{short:,} of {len(panel):,} series have fewer than {enough} steps before the forecast and do not continue the training data."
+        events.warning("short_history", f"{text} Their forecasts are hardly better than a guess: add earlier rows.")
     stop.check(spec.folder)
     asked = results.future(known, panel)
     events.phase("predict", f"Forecasting {known.steps} steps of {len(panel):,} series.")

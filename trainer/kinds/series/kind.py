@@ -95,6 +95,11 @@ class SeriesInTime(ExampleKind):
 
         return results.answers_table(answered, columns)
 
+    def answers_samples(self, answered) -> list[dict]:
+        from trainer.kinds.series import results
+
+        return results.samples(answered)
+
     def answer_files(self, answered, work, out) -> dict[str, dict]:
         from trainer.kinds.series import results
 

@@ -18,7 +18,7 @@ from trainer.run_folder import files
 TABLE = "forecast.csv"
 _DRAWN = 3  # series in charts
 _FEWEST_DRAWN, _TIMES = 40, 4  # steps before the forecast, at least and in units of its length
-_UNUSUAL = 12
+_UNUSUAL, _SAMPLES = 12, 20
 _BOUNDS = (("lower_80", LOW80), ("upper_80", HIGH80), ("lower_90", LOW90), ("upper_90", HIGH90))
 ABOUT = {"title": "Forecast", "text": "The steps after the last one of each series, with intervals of 80 and 90 %."}
 
@@ -65,6 +65,12 @@ def answers_table(answered: Answered, columns) -> str:
     asked = answered.examples
     assert isinstance(asked, Steps)
     return table(asked, answered.outputs, columns)
+
+
+def samples(answered: Answered) -> list[dict]:
+    """The first steps of a forecast."""
+    shown = zip(answered.examples[:_SAMPLES], answered.outputs)
+    return [display.entry(e, answered.kind, (), predicted=answered.target.text(row[FORECAST])) for e, row in shown]
 
 
 def write_forecast(out: Path) -> dict[str, dict]:

@@ -9,7 +9,7 @@ import shutil
 
 import pytest
 from conftest import events_of
-from result_checks import asked_of, blocks_of, check_files, check_training, error_of, facts_of, predictions, result_of, weights
+from result_checks import asked_of, blocks_of, check_files, check_training, codes, error_of, facts_of, predictions, result_of, weights
 from small_series import monthly
 
 from trainer.run import run
@@ -100,6 +100,13 @@ def test_a_series_that_the_model_does_not_know_is_forecast_from_its_own_history(
     spec = make_run({"new.csv": new}, kind="predict", more={"model": version})
     assert run(str(spec), "local") == 0
     assert {r["station"]: r["time"] for r in forecast_of(spec.parent)[::-1]} == {"s0": "2015-01", "another": "2015-01"}
+    assert "per_file" not in result_of(spec.parent)["prediction"]
+
+
+def test_a_few_rows_of_an_unknown_series_are_forecast_with_a_warning(make_run, version):
+    spec = make_run({"new.csv": "station,month,value\nnew,2020-01,3\nnew,2020-02,4\n"}, kind="predict", more={"model": version})
+    assert run(str(spec), "local") == 0
+    assert codes(result_of(spec.parent)) == ["short_history"]
 
 
 def test_a_table_without_the_columns_of_the_model_is_refused(make_run, version):
