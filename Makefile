@@ -185,7 +185,7 @@ e2e-kuberay: build ## trainings on a real Kubernetes node: the Helm chart, RayJo
 	test/cluster/image.sh clowder-ray/extractor:e2e bin/extractor && \
 	go test -tags kuberay -count=1 -v -failfast -timeout 45m $(if $(RUN),-run '$(RUN)') ./test/kuberay
 
-lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-layers lint-workflows lint-ui lint-words lint-files vuln ## run all linters
+lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-layers lint-workflows lint-ui lint-words lint-files docs vuln ## run all linters
 	@go mod tidy -diff
 	@$(VENV)/bin/ruff check -q --config trainer/ruff.toml trainer test
 	@$(VENV)/bin/ruff format -q --check --config trainer/ruff.toml trainer test
@@ -225,6 +225,10 @@ lint-words: ## find words that plain English does without (test/setup/words.txt)
 .PHONY: lint-files
 lint-files: ## find files that are too large to be source, such as a package that was downloaded here
 	@git ls-files -z | xargs -0 stat -c '%s %n' | awk '$$1 > 300000 { print "remove " $$2 " from git: it has more than 300 kB"; found = 1 } END { exit found }'
+
+.PHONY: docs
+docs: $(VENV)/ready ## make the site of the documentation in var/site; a link that leads nowhere fails
+	@CACHE=$(CACHE) test/setup/lint.sh docs
 
 lint-helm: ## check the Helm chart with the values of each example
 	@helm=$$(test/cluster/binaries.sh helm)/helm; for values in deploy/helm/examples/*.yaml; do \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# lint.sh TOOL: runs hadolint over every Dockerfile, shellcheck over every shell script, or import-linter over the trainer. All come from their
-# pinned wheels.
+# lint.sh TOOL: runs hadolint over every Dockerfile, shellcheck over every shell script, or import-linter over the trainer, or makes the site of
+# the documentation with MkDocs, whose links must lead somewhere. All come from their pinned wheels.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 cache=${CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/clowder-ray} # as in the Makefile
@@ -17,5 +17,6 @@ case ${1:-} in
 hadolint) git ls-files '*Dockerfile' | xargs "$dir/bin/hadolint" ;;
 shellcheck) git grep -lE '^#!.*sh$|^# shellcheck shell=' | xargs "$dir/bin/shellcheck" ;;
 imports) PYTHONPATH=. "$dir/bin/lint-imports" trainer/importlinter.ini --no-cache >"$dir/imports.txt" || { cat "$dir/imports.txt" >&2 && exit 1; } ;;
-*) echo "usage: lint.sh hadolint|shellcheck|imports" >&2 && exit 2 ;;
+docs) DISABLE_MKDOCS_2_WARNING=true "$dir/bin/mkdocs" build --quiet --strict ;;
+*) echo "usage: lint.sh hadolint|shellcheck|imports|docs" >&2 && exit 2 ;;
 esac

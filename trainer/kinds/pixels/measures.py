@@ -1,7 +1,6 @@
 """What is counted of the answers for a picture, from which all metrics of many pictures follow; and how near the borders of classes are."""
 
 import numpy
-from scipy import ndimage
 
 from trainer.kinds.pixels.codings import MOST
 
@@ -36,6 +35,8 @@ def of_numbers(truth: numpy.ndarray, answer: numpy.ndarray) -> numpy.ndarray:
 
 def borders(truth: numpy.ndarray, answer: numpy.ndarray) -> tuple[int, int, int, int]:
     """Predicted pixels at borders that are near a true one, all of them, true ones near a predicted one, all of them."""
+    from scipy import ndimage  # every run imports this module
+
     total = numpy.zeros(4, numpy.int64)
     for top in range(0, len(truth), _STRIP):
         above = min(top, NEAR + 1)
