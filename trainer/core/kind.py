@@ -183,6 +183,7 @@ class Kind:
     answers_places: ClassVar[bool] = False  # whether its networks answer for each place of a row
     longest_on_cpus: ClassVar[float] = math.inf  # estimated seconds of a training on CPUs from which it is refused
     spreads: ClassVar[bool] = False  # whether several workers pay off for large data
+    answered_bytes: ClassVar[float] = math.inf  # of a dataset to be answered, for each of which one more worker pays off
 
     def has_network(self, task: str) -> bool:
         """Whether a network can be trained for ``task``."""

@@ -94,6 +94,14 @@ class _Selected:
         return self.features.batch(self.rows[rows], augment)
 
 
+def all_of(features: Features) -> tuple[Features, numpy.ndarray]:
+    """The features that a selection was made of, and the numbers of its rows in them; of other features all."""
+    if isinstance(features, _Selected):
+        whole, rows = all_of(features.features)
+        return whole, rows[features.rows]
+    return features, numpy.arange(len(features.lengths))
+
+
 @dataclass(frozen=True)
 class Saved:
     """A saved model and the rows to evaluate it on, encoded by its own encoder. ``why`` says why it cannot be evaluated."""

@@ -17,7 +17,7 @@ _CLEAR = ("LA", "PA", "RGBA", "RGBa", "La")  # plain, with a value for how opaqu
 _TIFF = "TIFF"
 _MAGIC = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 _COLOURS = 3
-_MEASURED = 0.5  # share of the pixels of a fourth band that are neither fully clear nor opaque, from which it is no alpha
+MEASURED = 0.5  # share of the pixels of a fourth band that are neither fully clear nor opaque, from which it is no alpha
 GREY = 127  # in place of what holds no data
 
 
@@ -99,7 +99,7 @@ def _of_tiff(file: Path | BinaryIO, header: tiffs.Header) -> Form:
 def _is_measured(file: Path | BinaryIO) -> bool:
     """Whether a band that is called alpha holds measures: some programs call the fourth of four bands so, whatever it is."""
     band = tiffs.read(file)[0][..., -1]
-    return bool(numpy.mean((band > 0) & (band < 255)) >= _MEASURED)
+    return bool(numpy.mean((band > 0) & (band < 255)) >= MEASURED)
 
 
 def is_tiff(file: Path | BinaryIO) -> bool:
@@ -131,7 +131,7 @@ def values(file: Path | BinaryIO, bands: int = 0) -> tuple[numpy.ndarray, numpy.
         return pngs.values(rewound(file))
     pixels, mask, header = tiffs.read(rewound(file))
     holds = numpy.isfinite(pixels) if pixels.dtype.kind == "f" else numpy.ones(pixels.shape, bool)
-    if header.nodata is not None and _fits(header.nodata, pixels.dtype):
+    if header.nodata is not None and fits(header.nodata, pixels.dtype):
         holds &= pixels != numpy.array(header.nodata).astype(pixels.dtype)
     if mask is not None:
         holds &= mask[..., None]
@@ -141,7 +141,7 @@ def values(file: Path | BinaryIO, bands: int = 0) -> tuple[numpy.ndarray, numpy.
     return pixels, None if holds.all() else holds
 
 
-def _fits(value: float, dtype: numpy.dtype) -> bool:
+def fits(value: float, dtype: numpy.dtype) -> bool:
     if dtype.kind == "f" or not numpy.isfinite(value):
         return dtype.kind == "f" and bool(numpy.isfinite(value))
     return value == int(value) and numpy.iinfo(dtype).min <= value <= numpy.iinfo(dtype).max

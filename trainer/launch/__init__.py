@@ -63,7 +63,7 @@ def create(name: str, settings, base: Base, kind: Kind, spec: Spec, events: Even
         return LocalLauncher(settings.use_gpu, threads, kind.name, events), settings
     size = sum(i.size for i in spec.inputs)
     trains = spec.kind == "train"
-    asked = settings.num_workers or (_worthwhile(size, settings.epochs, base) if trains and kind.spreads else 1)
+    asked = settings.num_workers or _paying(size, settings, base, kind, trains)
     workers = 1 if trains and settings.dry_run else asked
     fewer = max(1, min(workers, size // BYTES_EACH))
     if fewer < workers:
@@ -75,6 +75,13 @@ def create(name: str, settings, base: Base, kind: Kind, spec: Spec, events: Even
     if not settings.num_workers:
         settings = settings.with_chosen(num_workers=launcher.workers)
     return launcher, settings
+
+
+def _paying(size: int, settings, base: Base, kind: Kind, trains: bool) -> int:
+    """How many workers pay off for ``size`` bytes of data."""
+    if not trains:
+        return min(MAX_WORKERS, 1 + int(size / kind.answered_bytes))
+    return _worthwhile(size, settings.epochs, base) if kind.spreads else 1
 
 
 def _worthwhile(size: int, epochs: int, base: Base) -> int:

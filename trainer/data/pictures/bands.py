@@ -117,7 +117,11 @@ def values(file: Path | BinaryIO, name: str, bands: int, dtype: str) -> tuple[nu
 
 def preview(file) -> Image.Image:
     """A picture of any form as a person sees it: its first bands, each stretched over its own values. Raises OSError or ValueError."""
-    pixels, holds = rasters.values(file)
+    return seen(*rasters.values(file))
+
+
+def seen(pixels: numpy.ndarray, holds: numpy.ndarray | None) -> Image.Image:
+    """Bands (height x width x bands) as a person sees them; ``holds`` says which values hold data, None for all."""
     shown = []
     for band in range(min(3, pixels.shape[2]) if pixels.shape[2] > 2 else 1):
         values = pixels[..., band]

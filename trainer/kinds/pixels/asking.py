@@ -1,28 +1,21 @@
 """What a saved network answers: on all splits after a training, and for the pictures of a dataset. Runs in workers."""
 
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import numpy
 import torch
 
-from trainer.core.plan import Plan, Saved
-from trainer.kinds.pixels import codings, delivery, inference
+from trainer.core.plan import Plan, Saved, all_of
+from trainer.kinds.pixels import delivery, inference
+from trainer.kinds.pixels.question import Question
+from trainer.kinds.pixels.scenes import answering
+from trainer.kinds.pixels.scenes.units import Units
 from trainer.kinds.pixels.shown import Chooser
 from trainer.kinds.pixels.target import Counted
 from trainer.kinds.pixels.windows import Windows
 
-FOLDER = "masks"  # in the folder of a start: the answers for pictures
 _TRAINING_PIXELS = 40_000_000  # of the training pictures that are measured at the end
-
-
-@dataclass(frozen=True)
-class Question:
-    """Where the answers are written, and how the masks are coded that the model learnt from."""
-
-    folder: Path
-    coding: codings.Classes | codings.Numbers
 
 
 def measured(model: Any, plan: Plan, device: torch.device) -> dict[str, Counted]:
@@ -48,15 +41,24 @@ def _some(windows: Windows) -> Windows:
 
 
 def answered(model: Any, saved: Saved, device: torch.device, on_progress: Any) -> numpy.ndarray:
-    """The figures of all pictures of ``saved``. With a question as its details, the answers are written as files, too."""
-    rows = saved.rows
-    assert rows is not None
+    """The figures of all pictures and units of scenes in the rows of ``saved``. With a question as its details, answers are written as files, too."""
+    assert saved.rows is not None
+    features, rows = all_of(saved.rows.features)
     question: Question | None = saved.details
-
-    def keep(number: int, answer: numpy.ndarray) -> None:
-        if question is not None:
-            delivery.write(question.folder, number, answer, question.coding)
+    asked = features if isinstance(features, Units) else None
+    pictures: Any = asked.pictures if asked is not None else features
+    found = []
+    for done, row in enumerate(rows.tolist(), 1):
+        if asked is not None and row >= asked.number_of_pictures:
+            assert question is not None and question.scenes is not None
+            figures = answering.answer(model, asked, row, question.scenes, device)
+        else:
+            answer, loss = inference.answer(model, pictures, row, device)
+            figures = inference.counted(pictures, row, answer, loss)
+            if question is not None:
+                number = int(asked.owner[row]) if asked is not None else row
+                delivery.write(question.folder, number, answer, question.coding)
+        found.append(figures)
         if on_progress is not None:
-            on_progress(number + 1)
-
-    return inference.figures(model, rows.features, device, on_answer=keep)  # type: ignore[arg-type]
+            on_progress(done)
+    return numpy.stack(found)

@@ -39,9 +39,12 @@ class Classes:
         """The class of each pixel of a mask (height x width, uint8), UNLABELLED where it has none. Raises OSError or ValueError."""
         if isinstance(mask, Drawing):
             return mask.classes(self.labels, UNLABELLED)
+        return self.of(packed(mask) if self.colours else grey(mask))
+
+    def of(self, raw: numpy.ndarray) -> numpy.ndarray:
+        """The class of each of the values ``raw`` of a mask, as ``grey`` or ``packed`` give them."""
         if self.halved:
-            return (grey(mask) >= _HALF).astype(numpy.uint8)
-        raw = packed(mask) if self.colours else grey(mask)
+            return (raw >= _HALF).astype(numpy.uint8)
         order = numpy.argsort(self.values)
         known = numpy.asarray(self.values)[order]
         place = numpy.minimum(numpy.searchsorted(known, raw), len(known) - 1)

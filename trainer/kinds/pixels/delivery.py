@@ -26,14 +26,19 @@ def write(folder: Path, number: int, answer: numpy.ndarray, coding: codings.Clas
     places = numpy.full(256, nothing, numpy.uint8)
     places[: len(values)] = values
     places[MOST:] = nothing
+    image = Image.fromarray(places[answer])
+    image.putpalette(palette(coding).tobytes())
+    image.save(folder / f"{number}.png", optimize=False)
+
+
+def palette(coding: codings.Classes) -> numpy.ndarray:
+    """The colour of each value of a delivered mask (256 x 3)."""
     colours = numpy.zeros((256, 3), numpy.uint8)
-    for at, value in enumerate(values):
+    for at, value in enumerate(written(coding)):
         colours[value] = (
             codings.unpacked(numpy.asarray(coding.values[at])) if coding.colours else _LIGHT if at == 0 else PALETTE[(at - 1) % len(PALETTE)]
         )
-    image = Image.fromarray(places[answer])
-    image.putpalette(colours.tobytes())
-    image.save(folder / f"{number}.png", optimize=False)
+    return colours
 
 
 def written(coding: codings.Classes) -> tuple[int, ...]:
@@ -47,16 +52,22 @@ def without_data(values: tuple[int, ...]) -> int:
     return next(v for v in range(EMPTY, -1, -1) if v not in values)
 
 
-def hand_over(folder: Path, names: list[str], out: Path) -> None:
-    """Move the files in ``folder`` to the files that are delivered, under the names of the pictures."""
-    files = {file.stem: file for file in folder.iterdir()}
+def hand_over(folder: Path, names: list[str], out: Path) -> dict[str, Path]:
+    """Move the files in ``folder`` to the files that are delivered, under the names of the pictures. Gives their new places by their old names."""
+    files: dict[str, list[Path]] = {}
+    for file in sorted(folder.iterdir()):
+        files.setdefault(file.stem, []).append(file)
     taken: set[str] = set()
+    moved: dict[str, Path] = {}
     for number, name in enumerate(names):
-        file = files[str(number)]
+        own = files[str(number)]
         plain = _REFUSED.sub("_", name)
         options = (plain.rpartition(".")[0] or plain, plain, f"{plain} {number}")
-        inside = next(f"{option}{file.suffix}" for option in options if f"{option}{file.suffix}".lower() not in taken)
-        taken.add(inside.lower())
-        target = out / _BELOW / inside
-        target.parent.mkdir(parents=True, exist_ok=True)
-        file.rename(target)
+        inside = next(o for o in options if not any(f"{o}{file.suffix}".lower() in taken for file in own))
+        for file in own:
+            taken.add(f"{inside}{file.suffix}".lower())
+            target = out / _BELOW / f"{inside}{file.suffix}"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            file.rename(target)
+            moved[file.name] = target
+    return moved

@@ -1,6 +1,7 @@
 """Pictures of any size and depth as numbers of 8 bits, and their masks as classes or numbers, in files that workers map into memory."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy
 
@@ -35,6 +36,7 @@ class Encoder:
         self.bands = bands.restored(description)
         self.coding = codings.restored(description["coding"])
         count_of_bands = self.bands.count if self.bands else _COLOURS
+        self.outcome: Any = None  # of a prediction with scenes: where their answers are
         self.shape = {"bands": count_of_bands, "step": description["step"], "side": description["side"]}
 
     def encode(self, examples: list[Example], targets: numpy.ndarray, name: str, training: bool = False) -> Rows:

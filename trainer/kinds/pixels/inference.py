@@ -22,14 +22,18 @@ def answered(model: Any, pixels: numpy.ndarray, device: torch.device) -> Iterato
     height, width = pixels.shape[:2]
     for rows, columns in parts(height, width, core, halo):
         around = tuple(slice(max(0, s.start - halo), min(n, s.stop + halo)) for s, n in zip((rows, columns), (height, width)))
-        part = numpy.asarray(pixels[around])
-        lacking = [-n % model.multiple for n in part.shape[:2]]
-        padded = numpy.pad(part, ((0, lacking[0]), (0, lacking[1]), (0, 0)), mode="edge")
-        with torch.inference_mode():
-            values = torch.from_numpy(normalised(padded[None])).to(device)
-            logits = model(values).logits[0]
+        logits = of_window(model, numpy.asarray(pixels[around]), device)
         top, left = rows.start - around[0].start, columns.start - around[1].start
         yield rows, columns, logits[top : top + rows.stop - rows.start, left : left + columns.stop - columns.start]
+
+
+def of_window(model: Any, pixels: numpy.ndarray, device: torch.device) -> torch.Tensor:
+    """The logits (height x width x outputs) of a window (height x width x bands, uint8), filled up to what the network halves."""
+    lacking = [-n % model.multiple for n in pixels.shape[:2]]
+    padded = numpy.pad(pixels, ((0, lacking[0]), (0, lacking[1]), (0, 0)), mode="edge")
+    with torch.inference_mode():
+        logits = model(torch.from_numpy(normalised(padded[None])).to(device)).logits[0]
+    return logits[: pixels.shape[0], : pixels.shape[1]]
 
 
 def parts(height: int, width: int, core: int, halo: int) -> list[tuple[slice, slice]]:

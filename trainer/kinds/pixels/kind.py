@@ -14,6 +14,7 @@ class Pixels(ExampleKind):
     name = "pixels"
     tasks = (CLASSES, NUMBERS)
     tasks_of_numbers = (NUMBERS,)
+    annotation_formats = ("GeoJSON", "a GeoPackage", "a shapefile")  # over scenes
     targets = (PixelClasses, PixelNumbers)
     things = "pictures"
     choosing_metrics = (MIOU, ACCURACY, BORDERS)
@@ -27,6 +28,7 @@ class Pixels(ExampleKind):
     gains_by_installed_models = False
     exports_onnx = True
     spreads = True
+    answered_bytes = 100e6
     files_are_examples = True
     enough = 50
     label_words = "masks"
@@ -34,13 +36,16 @@ class Pixels(ExampleKind):
 
     def claim(self, files, settings):
         from trainer.kinds.pixels import reading
+        from trainer.kinds.pixels.scenes import learning
 
-        return reading.claim(self, files, settings)
+        return learning.claim(self, files, settings) or reading.claim(self, files, settings)
 
     def read(self, claim, settings, checks):
         from trainer.kinds.pixels import reading
+        from trainer.kinds.pixels.scenes import learning
 
-        return reading.load(claim, settings, checks)
+        load = learning.load if isinstance(claim.reading, learning.Reading) else reading.load
+        return load(claim, settings, checks)
 
     def target(self, data) -> PixelClasses | PixelNumbers:
         coding = data.splits["train"][0].content.coding
@@ -101,23 +106,26 @@ class Pixels(ExampleKind):
 
         return asking.measured(model, plan, device)
 
-    def after_training(self, model, plan, device, events) -> None:
-        """Tell which classes are answered more or less readily than their likelihood says."""
-        if any(model.offsets):
-            shifts = [f"{label} {offset:+.2f}" for label, offset in zip(plan.target.labels, model.offsets) if offset]
-            why = (
-                f"Added to the logits of classes: {', '.join(shifts)}. With it the mean IoU of the validation pictures is largest; probabilities of "
-                "this model are shifted, too."
-            )
-            events.decision("offsets", dict(zip(plan.target.labels, model.offsets)), why)
-
     def question(self, spec, settings, model, encoder, target, examples, truth):
         from dataclasses import replace
 
-        from trainer.kinds.pixels import asking
+        from trainer.kinds.pixels import question as questions
+        from trainer.kinds.pixels.scenes import asked
 
-        saved = super().question(spec, settings, model, encoder, target, examples, truth)
-        return replace(saved, details=asking.Question(spec.work / asking.FOLDER, encoder.coding))
+        folder = spec.work / questions.FOLDER
+        if not asked.has_scenes(examples):
+            saved = super().question(spec, settings, model, encoder, target, examples, truth)
+            return replace(saved, details=questions.Question(folder, encoder.coding))
+        saved, encoder.outcome = asked.question(spec, model, self, target, encoder, examples, truth)
+        return replace(saved, details=questions.Question(folder, encoder.coding, saved.details))
+
+    def answered(self, encoder, outputs):
+        from trainer.kinds.pixels import question
+        from trainer.kinds.pixels.scenes import asked
+
+        if encoder.outcome is None:
+            return outputs
+        return asked.answered(encoder.outcome, encoder, outputs, question.FOLDER)
 
     def predict(self, model, saved, device, on_progress):
         from trainer.kinds.pixels import asking
@@ -126,8 +134,9 @@ class Pixels(ExampleKind):
 
     def read_rows(self, sources, columns, settings, events):
         from trainer.kinds.pixels import reading
+        from trainer.kinds.pixels.scenes import asked
 
-        return reading.to_predict(sources, reading.is_measured(columns.types), events)
+        return asked.to_predict(sources, reading.is_measured(columns.types), events)
 
     def content(self, example, columns) -> str:
         return example.file
@@ -139,8 +148,10 @@ class Pixels(ExampleKind):
 
     def picture(self, example) -> str | None:
         from trainer.data.pictures import thumbnails
+        from trainer.kinds.pixels.scenes import units
 
-        return thumbnails.of(example.content.picture)
+        content = example.content
+        return units.thumbnail(content) if isinstance(content, units.Asked) else thumbnails.of(content.picture)
 
     def baselines(self, data, seed: int) -> list[dict]:
         from trainer.kinds.pixels import forest
@@ -169,10 +180,11 @@ class Pixels(ExampleKind):
         return results.samples(answered)
 
     def answer_files(self, answered, work, out) -> dict[str, dict]:
-        from trainer.kinds.pixels import asking, delivery
+        from trainer.kinds.pixels import delivery, question
+        from trainer.kinds.pixels.scenes import asked
 
-        delivery.hand_over(work / asking.FOLDER, [e.file for e in answered.examples], out)
-        return {}
+        moved = delivery.hand_over(work / question.FOLDER, [e.file for e in answered.examples], out)
+        return asked.told(work, out, moved)
 
     def reads(self, model: dict) -> str:
         return f"pictures of any size; {model['image_form']}"

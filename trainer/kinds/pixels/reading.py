@@ -115,7 +115,7 @@ def load(claim: Claim, settings, checks: Checks) -> Dataset:
     coding: codings.Classes | codings.Numbers = codings.Numbers(0.0, 1.0)
     labels: tuple[str, ...] = ()
     if not measured:
-        coding, labels = scanning.classes(scanned, *_named(claim.files.sources), checks)
+        coding, labels = scanning.classes(scanned, *named(claim.files.sources), checks)
         coding = replace(coding, labels=labels)
     by_name = {p.picture.name: p for p in scanned.pairs}
     filled = {p.picture.name: isinstance(coding, codings.Numbers) or coding.is_filled(p.counts) for p in scanned.pairs}
@@ -125,6 +125,8 @@ def load(claim: Claim, settings, checks: Checks) -> Dataset:
     keys = Keys(claim.kind.key, claim.files.sources.sums())
     found = splitting.split(splitting.by_names(examples), claim.files.spec.inputs, keys, settings, checks)
     digest = splits.digest(found, keys)
+    if isinstance(coding, codings.Classes) and not coding.halved:
+        scanning.check_learnt(coding, labels, [by_name[e.file] for e in found["train"]], checks)
     if measured:
         coding = codings.Numbers(*scanning.spread([by_name[e.file] for e in found["train"]]))
     whole = {n: [_whole(e, by_name[e.file], coding, labels) for e in rows] for n, rows in found.items()}
@@ -135,7 +137,7 @@ def load(claim: Claim, settings, checks: Checks) -> Dataset:
     )  # fmt: skip
 
 
-def _named(sources: Sources) -> tuple[dict[int, str], str]:
+def named(sources: Sources) -> tuple[dict[int, str], str]:
     """The names of the classes by value, from a file with a name in each line, and the name of that file; none where there is none."""
     for source in (*sources.texts, *sources.tables, *sources.others):
         if names.stem(source.name) not in _NAMES or names.extension(source.name) not in ("txt", "names") or source.size > _LONGEST:

@@ -9,6 +9,7 @@ from trainer.errors import some
 from trainer.export import display
 from trainer.export.finished import Answered, Finished
 from trainer.kinds.pixels import codings, delivery, shown
+from trainer.kinds.pixels.scenes import where
 from trainer.kinds.pixels.target import Counted, PixelClasses, ious
 from trainer.measure import intervals
 
@@ -26,7 +27,7 @@ def sections(finished: Finished) -> list[Section]:
     coding = codings.restored(described["encoder"]["coding"])
     if isinstance(coding, codings.Classes):
         facts["Values in delivered masks"] = some([f"{value} is {label}" for value, label in zip(delivery.written(coding), target.labels)], 20)
-    found = [Section(DATA, "Pictures and masks", [blocks.facts(facts)])]
+    found = [Section(DATA, "Pictures and masks", [blocks.facts(facts), *where.maps(finished.data)])]
     if not len(test):
         return found
     inside: list[Block] = []

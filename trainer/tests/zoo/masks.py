@@ -8,7 +8,7 @@ import numpy
 import tifffile
 from PIL import Image
 
-from trainer.tests.zoo.annotations import CODE, COUNT, REFUSED
+from trainer.tests.zoo.annotations import CODE, COUNT
 from trainer.tests.zoo.pictures import noise, png
 from trainer.tests.zoo.row import NotRefused, Reads, Refused, Row, write
 
@@ -206,30 +206,6 @@ def _features(count=20):
     return json.dumps({"type": "FeatureCollection", "features": features})
 
 
-def _scenes(folder):
-    for i in range(3):
-        data = io.BytesIO()
-        place = (33922, "d", 6, (0.0, 0.0, 0.0, 10.0, 51.0, 0.0), True)
-        tifffile.imwrite(data, noise(i, bands=6).astype(numpy.uint16), photometric="minisblack", planarconfig="contig", extratags=[place])
-        write(folder, f"scenes/scene{i}.tif", data.getvalue())
-
-
-def _scene_geojson(folder):
-    _scenes(folder)
-    write(folder, "fields.geojson", _features())
-
-
-def _scene_shapefile(folder):
-    _scenes(folder)
-    write(folder, "fields.shp", struct.pack(">i", 9994) + bytes(96))
-    write(folder, "fields.dbf", b"\x03" + bytes(31))
-
-
-def _scene_geopackage(folder):
-    _scenes(folder)
-    write(folder, "fields.gpkg", b"SQLite format 3\0" + bytes(52) + b"GPKG" + bytes(100))
-
-
 def _geojson_alone(folder):
     write(folder, "fields.geojson", _features(60))
 
@@ -322,12 +298,6 @@ ROWS = (
         _unpaired_masks, Refused("ambiguous_pictures", ("outlines", "image-classification")), rule="two values"),
     Row("masks-called-classes", "imgs and masks, with task set", "anyone who means it", "user reports", "the setting wins", _habitat,
         Reads("image-classification", classes=("imgs", "masks")), settings={"task": "image-classification"}, spares="mask folders"),
-    Row("scene-geojson", "GeoTIFF scenes of 6 bands and a GeoJSON", "PDG", "geojson.org", REFUSED, _scene_geojson,
-        Refused(CODE, ("GeoJSON", "20 annotations")), rule="shapes over scenes"),
-    Row("scene-shapefile", "GeoTIFF scenes and a shapefile without .shx", "PDG", "MAPLE writes them", REFUSED, _scene_shapefile,
-        Refused(CODE, ("shapefile",)), rule="shapes over scenes"),
-    Row("scene-geopackage", "GeoTIFF scenes and a GeoPackage", "QGIS users", "geopackage.org", REFUSED, _scene_geopackage,
-        Refused(CODE, ("GeoPackage",)), rule="shapes over scenes"),
     Row("geojson-alone", "a GeoJSON without pictures", "attribute tables", "geojson.org", "not taken for annotations of pictures", _geojson_alone,
         NotRefused(CODE), spares="shapes over scenes"),
     Row("geojson-beside-classes", "class folders and a GeoJSON of the area", "field teams", "user reports", "a classifier", _geojson_and_photos,

@@ -1,0 +1,1 @@
+"""Scenes: GeoTIFF files of any size, which are read by windows."""

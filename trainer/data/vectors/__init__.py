@@ -1,0 +1,1 @@
+"""Polygons on maps: GeoJSON, GeoPackage and shapefiles, read without GDAL."""

@@ -1,0 +1,94 @@
+"""The answers of a network for units of scenes. Runs in workers; what was answered before, by whichever worker, is not computed again."""
+
+from typing import Any
+
+import numpy
+import torch
+import torch.nn.functional as F
+
+from trainer.data.images import undecodable
+from trainer.data.scenes import opening
+from trainer.kinds.pixels import codings, inference, measures
+from trainer.kinds.pixels.codings import EMPTY, MOST, UNLABELLED
+from trainer.kinds.pixels.question import OfScenes
+from trainer.kinds.pixels.scenes import masks, parts, units
+from trainer.kinds.pixels.scenes.units import Unit, Units
+from trainer.run_folder.lease import Lease
+
+
+def answer(model: Any, asked: Units, row: int, question: OfScenes, device: torch.device) -> numpy.ndarray:
+    """The figures of the unit in ``row`` (see ``measures``). Its answer is written. Raises UserError."""
+    unit = asked.units[row - asked.number_of_pictures]
+    place = parts.place(question.folder, question.digests[unit.scene], unit.number)
+    if (known := parts.read(place, parts.FIGURES)) is not None:
+        return known
+    content = asked.scenes[unit.scene]
+    try:
+        with opening.opened(content.scene.file) as dataset:
+            made = _Answer(model, asked, unit, question.coding, device).of(dataset)
+    except (OSError, ValueError) as e:
+        raise undecodable(content.name, e) from e
+    parts.write(Lease(question.work), place, made)
+    return made[parts.FIGURES]
+
+
+class _Answer:
+    """The answer for one unit."""
+
+    def __init__(self, model: Any, asked: Units, unit: Unit, coding: codings.Classes | codings.Numbers, device: torch.device):
+        self.model, self.asked, self.unit, self.coding, self.device = model, asked, unit, coding, device
+        self.content = asked.scenes[unit.scene]
+        self.classes = len(coding.values) if isinstance(coding, codings.Classes) else 0
+        shape = unit.rows.stop - unit.rows.start, unit.columns.stop - unit.columns.start
+        self.found = numpy.empty(shape, numpy.uint8 if self.classes else numpy.float32)
+        self.scores = numpy.zeros(shape if self.classes else (0, 0), numpy.uint8)
+        self.figures = numpy.zeros(measures.width(self.classes), numpy.float64)
+
+    def of(self, dataset) -> dict[str, numpy.ndarray]:
+        self.model.eval()
+        scene = self.content.scene
+        for around, inner, place in units.windows(self.unit, scene.width, scene.height, self.asked.step):
+            pixels, holds = units.read(dataset, scene, around, self.asked.form)
+            empty = None if holds is None else ~holds[inner]
+            truth = self._truth(around, inner, place, empty)
+            loss = 0.0 if self._is_nothing(place, empty) else self._window(pixels, inner, place, empty, truth)
+            answer = self.found[place]
+            self.figures += measures.of_classes(truth, answer, loss, self.classes) if self.classes else measures.of_numbers(truth, answer)
+        arrays = {parts.VALUES: self.found, parts.FIGURES: self.figures}
+        return arrays | ({parts.SCORES: self.scores} if self.classes else {})
+
+    def _is_nothing(self, place: tuple[slice, slice], empty: numpy.ndarray | None) -> bool:
+        """Whether a window holds no data at all, which is its answer then."""
+        if empty is None or not empty.all():
+            return False
+        self.found[place] = EMPTY if self.classes else numpy.nan
+        return True
+
+    def _window(self, pixels: numpy.ndarray, inner, place, empty: numpy.ndarray | None, truth: numpy.ndarray) -> float:
+        logits = inference.of_window(self.model, pixels, self.device)[inner]
+        loss = 0.0
+        if self.classes:
+            score, best = logits.float().softmax(-1).max(-1)
+            self.found[place] = best.to("cpu").numpy()
+            self.scores[place] = (score * parts.SURE).round().to("cpu").numpy().astype(numpy.uint8)
+            known = torch.from_numpy(truth < MOST).to(self.device)
+            if known.any():
+                right = torch.from_numpy(truth).to(self.device)[known].long()
+                loss = float(F.cross_entropy(logits[known].float(), right, reduction="sum"))
+        else:
+            self.found[place] = logits[..., 0].float().cpu().numpy()
+        if empty is not None:
+            self.found[place][empty] = EMPTY if self.classes else numpy.nan
+        return loss
+
+    def _truth(self, around, inner, place, empty: numpy.ndarray | None) -> numpy.ndarray:
+        """What is right in a window, as ``Windows`` has it."""
+        shape = self.found[place].shape
+        if self.content.mask is None:
+            truth = numpy.full(shape, UNLABELLED if self.classes else numpy.nan, self.found.dtype)
+        else:
+            at = tuple(slice(a.start + i.start, a.start + i.stop) for a, i in zip(around, inner))
+            truth = masks.window(self.content.mask, at, self.coding)  # type: ignore[arg-type]
+        if empty is not None:
+            truth[empty] = EMPTY if self.classes else numpy.inf
+        return truth

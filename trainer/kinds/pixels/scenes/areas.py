@@ -1,0 +1,72 @@
+"""The areas of polygons on a scene, in square metres, and their corners in longitude and latitude."""
+
+from typing import Any
+
+import numpy
+
+from trainer.data.scenes.opening import Scene
+
+_AT_ONCE = 100_000  # corners, which are lists of Python on their way
+_EQUAL_AREA, _DEGREES = 6933, 4326  # EPSG: a projection that keeps areas on the ellipsoid, and longitude and latitude
+
+
+class Plane:
+    """The plane of the reference system of a scene. ``words`` say what areas are, empty where they are not known."""
+
+    def __init__(self, scene: Scene):
+        import rasterio.crs
+        from rasterio.transform import Affine
+
+        self.transform = Affine(*scene.transform)
+        self.crs = rasterio.crs.CRS.from_wkt(scene.crs) if scene.crs else None
+        self.each, self.words = 0.0, ""
+        if self.crs is None:
+            return
+        if self.crs.is_geographic:
+            self.words = "areas are those on the ellipsoid"
+        elif self.crs.is_projected:
+            self.each = abs(self.transform.determinant) * float(self.crs.linear_units_factor[1]) ** 2
+            self.words = f"areas are those in the plane of {_name(self.crs)}"
+
+    def placed(self, geometries: numpy.ndarray) -> numpy.ndarray:
+        """Polygons in pixels, with columns and rows as x and y, in the plane."""
+        import shapely
+
+        a, b, c, d, e, f = tuple(self.transform)[:6]
+        matrix, shift = numpy.asarray([[a, d], [b, e]]), numpy.asarray([c, f])
+        return shapely.transform(geometries, lambda places: places @ matrix + shift)
+
+    def areas(self, placed: numpy.ndarray, pixels: numpy.ndarray) -> numpy.ndarray | None:
+        """Square metres of polygons in the plane, which have so many ``pixels``; None where they are not known."""
+        import shapely
+
+        if self.each:
+            return pixels * self.each
+        if not self.words:
+            return None
+        return shapely.area(self._in(placed, _EQUAL_AREA))
+
+    def in_degrees(self, placed: numpy.ndarray) -> numpy.ndarray:
+        """Polygons of the plane with longitudes and latitudes as x and y."""
+        return self._in(placed, _DEGREES)
+
+    def _in(self, placed: numpy.ndarray, code: int) -> numpy.ndarray:
+        import rasterio.crs
+        import shapely
+        from rasterio import warp
+
+        to = rasterio.crs.CRS.from_epsg(code)
+
+        def moved(places: numpy.ndarray) -> numpy.ndarray:
+            found = numpy.empty_like(places)
+            for start in range(0, len(places), _AT_ONCE):
+                part = places[start : start + _AT_ONCE]
+                found[start : start + _AT_ONCE] = numpy.column_stack(warp.transform(self.crs, to, part[:, 0], part[:, 1]))
+            return found
+
+        return shapely.transform(placed, moved)
+
+
+def _name(crs: Any) -> str:
+    code = crs.to_epsg()
+    return f"EPSG:{code}" if code else "the scene"

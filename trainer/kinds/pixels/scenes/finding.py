@@ -1,0 +1,88 @@
+"""Which large files are scenes, and which are their masks: their sizes and their pixels tell it, because two scenes have no names to compare."""
+
+import collections
+from dataclasses import dataclass
+
+import numpy
+
+from trainer.core.input import Input
+from trainer.data import names
+from trainer.data.scenes import opening
+from trainer.data.scenes.opening import Scene
+
+_VALUES = 64  # of a mask at most
+_LOOKS, _LOOK = 16, 256  # windows all over a scene, and pixels of a side, whose values are counted
+
+
+@dataclass(frozen=True)
+class Looked:
+    """A file with what a look at some windows tells: ``few`` values, which can be classes, or ``fractions`` in one band."""
+
+    source: Input
+    scene: Scene
+    few: bool
+    fractions: bool
+
+
+def look(source: Input) -> Looked | None:
+    """What some windows of a scene tell; None where it cannot be read."""
+    try:
+        scene = opening.scene(source.file)
+        values: set[float] = set()
+        fractions = False
+        if scene.bands != 1:
+            return Looked(source, scene, False, False)
+        with opening.opened(source.file) as dataset:
+            side = int(_LOOKS**0.5)
+            for number in range(_LOOKS):
+                top, left = (max(0, n * (2 * k + 1) // (2 * side) - _LOOK // 2) for n, k in zip((scene.height, scene.width), divmod(number, side)))
+                pixels, holds = opening.read(dataset, scene, (slice(top, top + _LOOK), slice(left, left + _LOOK)))
+                known = pixels if holds is None else pixels[holds]
+                fractions = fractions or bool(known.dtype.kind == "f" and (known != numpy.rint(known)).any())
+                if len(values) <= _VALUES:
+                    values.update(numpy.unique(known).tolist())
+        return Looked(source, scene, len(values) <= _VALUES and not fractions, fractions)
+    except (OSError, ValueError):
+        return None
+
+
+def pairs(sources: list[Input], measured: bool) -> list[tuple[Looked, Looked]]:
+    """Scenes with their masks: files of one size (and one place, where both have one), of which one has few values, or numbers with fractions
+    where ``measured``, and the other has not. Where several have a size, names that begin alike tell which belong together."""
+    looked = [one for s in sources if (one := look(s)) is not None]
+    groups: dict[tuple, list[Looked]] = collections.defaultdict(list)
+    for each in looked:
+        groups[(each.scene.width, each.scene.height)].append(each)
+    found: list[tuple[Looked, Looked]] = []
+    for group in groups.values():
+        masks = [g for g in group if (g.fractions and g.scene.bands == 1 if measured else g.few)]
+        scenes = [g for g in group if g not in masks]
+        if len(masks) == len(scenes) == 1:
+            found += [(scenes[0], masks[0])] if _same_place(scenes[0].scene, masks[0].scene) else []
+            continue
+        for mask in masks:
+            fitting = [s for s in scenes if _same_place(s.scene, mask.scene) and _alike(s.source.name, mask.source.name)]
+            if len(fitting) == 1:
+                found.append((fitting[0], mask))
+    return found
+
+
+def masks_of(sources: list[Input], measured: bool) -> dict[str, Input]:
+    """The masks among large files, by the names of their scenes."""
+    if len(sources) < 2:
+        return {}
+    return {scene.source.name: mask.source for scene, mask in pairs(sources, measured)}
+
+
+def _same_place(scene: Scene, mask: Scene) -> bool:
+    """Whether both are at one place, as far as they say where they are."""
+    if not scene.crs or not mask.crs:
+        return True
+    size = max(abs(scene.transform[0]), abs(scene.transform[1]), 1e-12)
+    return all(abs(a - b) <= size / 2 for a, b in zip(scene.transform, mask.transform))
+
+
+def _alike(scene: str, mask: str) -> bool:
+    """Whether the stem of the mask begins or ends with that of the scene."""
+    a, b = names.stem(scene), names.stem(mask)
+    return b.startswith(a) or b.endswith(a)

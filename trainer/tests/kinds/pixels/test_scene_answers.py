@@ -1,0 +1,283 @@
+"""The answers for scenes: by windows as at once, as maps and polygons that others open, and not again after a kill."""
+
+import base64
+import io
+import json
+import sqlite3
+from dataclasses import replace
+
+import geopandas
+import numpy
+import pytest
+import rasterio
+import torch
+from PIL import Image
+from rasterio.transform import Affine
+from result_checks import check_files, predictions
+from scene_files import CODING, POLAR, TURNED, asked, ground, untrained, write
+
+from trainer.core import registry
+from trainer.core.plan import Rows, Saved
+from trainer.data.pictures.bands import Bands
+from trainer.kinds.pixels import asking, inference
+from trainer.kinds.pixels.codings import EMPTY, Numbers
+from trainer.kinds.pixels.question import OfScenes, Question
+from trainer.kinds.pixels.scenes import answering, handing, maps, parts, polygons, units
+from trainer.kinds.pixels.scenes.units import Units
+from trainer.kinds.pixels.target import PixelClasses
+from trainer.run import run
+from trainer.run_folder import lease as leases
+
+FORM = Bands(2, "uint16", (1000.0, 1000.0), (5000.0, 5000.0))
+LABELS = ("soil", "ice", "water")
+DEVICE = torch.device("cpu")
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A run folder, and a start in it."""
+    run = tmp_path / "run"
+    run.mkdir()
+    return run, leases.take(run / "work").folder
+
+
+def answered(scene, place, model, coding=CODING, step=1, mask=None):
+    """Answer all units of a scene: what was asked, and the question."""
+    one = asked(scene, mask)
+    made = tuple(units.of_scene(0, one.scene.width, one.scene.height, step))
+    together = Units(None, (one,), made, numpy.zeros(len(made), int), FORM, step, 64)
+    question = OfScenes(*place, coding, ("d" * 64,))
+    figures = [answering.answer(model, together, row, question, DEVICE) for row in range(len(made))]
+    return together, question, numpy.sum(figures, axis=0)
+
+
+def whole(together, question, place, labels=LABELS):
+    one = together.scenes[0]
+    return handing.make(one, list(together.units), question.folder, question.digests[0], question.coding, labels, place[1] / "0", True)
+
+
+@pytest.fixture
+def small_windows(monkeypatch):
+    monkeypatch.setattr(units, "CORE", 128)
+    monkeypatch.setattr(units, "PIXELS", 128 * 256)
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_windows_answer_as_the_whole_scene_at_once(tmp_path, place, small_windows, monkeypatch, step):
+    scene = write(tmp_path / "a.tif", ground(400, 700))
+    model = untrained(step=step)
+    together, question, _ = answered(scene, place, model, step=step)
+    found = numpy.zeros((400, 700), numpy.uint8)
+    for unit, values in maps.arrays(question.folder, question.digests[0], together.units, parts.VALUES):
+        found[unit.rows, unit.columns] = values
+    with rasterio.open(scene) as dataset:
+        pixels, _ = units.read(dataset, together.scenes[0].scene, (slice(0, 400), slice(0, 700)), FORM)
+    once = inference.of_window(model, pixels, DEVICE).argmax(-1).numpy()
+    assert len(numpy.unique(once)) == 3
+    assert (found == once)[64:-64, 64:-64].mean() >= 0.999
+
+
+def test_a_map_has_the_place_of_its_scene_and_opens_elsewhere(tmp_path, place, small_windows):
+    values = ground(300, 420)
+    values[:, :50, :60] = 0
+    scene = write(tmp_path / "a.tif", values, nodata=0)
+    together, question, _ = answered(scene, place, untrained())
+    told = whole(together, question, place)
+    with rasterio.open(scene) as source, rasterio.open(place[1] / "0.tif") as made:
+        assert (made.crs, made.transform, made.shape) == (source.crs, source.transform, source.shape)
+        assert made.tags(ns="IMAGE_STRUCTURE")["LAYOUT"] == "COG"
+        assert (made.nodata, made.colormap(1)[5][:3]) == (255, (0, 114, 178))
+        band = made.read(1)
+    assert set(numpy.unique(band)) == {0, 1, 5, 255}
+    assert (band[:50, :60] == 255).all() and (band[50:, 60:] < 255).all()
+    assert "polygons" in told.polygons and "EPSG:3413" in told.polygons
+    assert sorted(f.name for f in place[1].iterdir() if f.name[0] == "0") == ["0.geojson", "0.gpkg", "0.tif"]
+
+
+@pytest.mark.parametrize("transform", [TURNED, Affine(0.5, 0, 1000, 0, -0.5, 2000)])
+def test_polygons_have_the_areas_of_the_map_and_keep_holes(tmp_path, place, small_windows, monkeypatch, transform):
+    monkeypatch.setattr(polygons, "STRIP", 64 * 200)
+    scene = write(tmp_path / "a.tif", ground(300, 420), transform=transform)
+    together, question, _ = answered(scene, place, untrained())
+    whole(together, question, place)
+    frame = geopandas.read_file(place[1] / "0.gpkg")
+    with rasterio.open(place[1] / "0.tif") as made:
+        band = made.read(1)
+    assert frame.crs == POLAR and frame.is_valid.all()
+    each = abs(transform.determinant)
+    for label, value in (("ice", 1), ("water", 5)):
+        mine = frame[frame["class"] == label]
+        assert mine.area.sum() == pytest.approx((band == value).sum() * each, rel=1e-3)
+        assert mine["area_m2"].sum() == pytest.approx((band == value).sum() * each, rel=1e-9)
+    assert frame["score"].between(1 / 3 - 0.01, 1).all()
+    assert any(len(g.interiors) for several in frame.geometry for g in several.geoms)
+    drawn = rasterio.features.rasterize(
+        ((g, v) for g, v in zip(frame.geometry, frame["class"].map({"ice": 1, "water": 5}))), band.shape, transform=transform
+    )
+    assert (drawn == band).mean() > 0.9999
+    degrees = geopandas.read_file(place[1] / "0.geojson")
+    assert len(degrees) == len(frame) and degrees.crs == "EPSG:4326"
+    assert degrees.to_crs(POLAR).area.sum() == pytest.approx(frame.area.sum(), rel=1e-3)
+
+
+def test_polygons_go_on_over_strips_and_large_ones_are_cut(monkeypatch):
+    chance = numpy.random.default_rng(1)
+    values = (numpy.kron(chance.integers(0, 3, (30, 20)), numpy.ones((10, 10)))).astype(numpy.uint8)
+    scores = numpy.full(values.shape, 100, numpy.uint8)
+
+    def found(rows):
+        cut = [(values[t : t + rows], scores[t : t + rows]) for t in range(0, len(values), rows)]
+        return [p for some in polygons.polygons(cut, 3) for p in zip(some.geometries, some.classes, some.pixels, some.scores)]
+
+    once, several = found(300), found(7)
+    assert len(once) == len(several) > 50
+
+    def area(listed):
+        return sorted((int(c), g.area) for g, c, _, _ in listed)
+
+    assert area(once) == area(several)
+    assert all(g.is_valid and g.area == pixels and score == 100 for g, _, pixels, score in several)
+    monkeypatch.setattr(polygons, "MOST_CORNERS", 40)
+    assert len(found(7)) > len(once)
+    assert sum(g.area for g, *_ in found(7)) == sum(g.area for g, *_ in once)
+
+
+def test_areas_in_degrees_are_those_on_the_ellipsoid(tmp_path, place, small_windows):
+    scene = write(tmp_path / "a.tif", ground(200, 200), crs="EPSG:4326", transform=Affine(1e-4, 0, -150, 0, -1e-4, 70))
+    together, question, _ = answered(scene, place, untrained())
+    assert "ellipsoid" in whole(together, question, place).polygons
+    frame = geopandas.read_file(place[1] / "0.gpkg")
+    geod = frame.crs.get_geod()
+    assert frame["area_m2"].sum() == pytest.approx(sum(abs(geod.geometry_area_perimeter(g)[0]) for g in frame.geometry), rel=1e-5)
+
+
+def test_without_a_reference_system_polygons_are_in_pixels(tmp_path, place, small_windows):
+    scene = write(tmp_path / "a.tif", ground(200, 200), crs=None, transform=Affine.identity())
+    together, question, _ = answered(scene, place, untrained())
+    told = whole(together, question, place)
+    assert "no reference system" in told.map and "in pixels" in told.polygons
+    assert not (place[1] / "0.geojson").exists()
+    frame = geopandas.read_file(place[1] / "0.gpkg")
+    assert frame["area_m2"].isna().all() and frame.area.sum() == frame["pixels"].sum()
+
+
+def test_the_small_picture_of_a_scene_is_of_its_middle(tmp_path):
+    values = ground(300, 3000)
+    values[:, :, 900:2100] = 0
+    text = units.thumbnail(asked(write(tmp_path / "a.tif", values)))
+    with Image.open(io.BytesIO(base64.b64decode(text))) as image:
+        assert max(image.size) == 64 and len(image.convert("RGB").getcolors()) == 1
+
+
+def test_numbers_are_a_map_of_numbers(tmp_path, place, small_windows):
+    values = ground(200, 200)
+    values[:, :50] = 0
+    scene = write(tmp_path / "a.tif", values, nodata=0)
+    together, question, _ = answered(scene, place, untrained(outputs=1), coding=Numbers(0.0, 1.0))
+    assert whole(together, question, place, labels=()).polygons == ""
+    with rasterio.open(place[1] / "0.tif") as made:
+        assert made.dtypes == ("float32",) and numpy.isnan(made.nodata)
+        assert numpy.isnan(made.read(1)[:50]).all() and numpy.isfinite(made.read(1)[50:]).all()
+
+
+def test_what_is_answered_is_not_answered_again_and_damage_is(tmp_path, place, small_windows, monkeypatch):
+    scene = write(tmp_path / "a.tif", ground(300, 300))
+    together, question, figures = answered(scene, place, untrained())
+    calls = []
+    real = inference.of_window
+    monkeypatch.setattr(inference, "of_window", lambda *a: calls.append(1) or real(*a))
+    later = place[0], leases.take(place[0] / "work", attempt=2).folder
+    assert (answered(scene, later, untrained())[2] == figures).all() and not calls
+    file = parts.place(question.folder, question.digests[0], 1)
+    file.write_bytes(file.read_bytes()[:-30])
+    assert (answered(scene, later, untrained())[2] == figures).all()
+    assert len(calls) == len(units.windows(together.units[1], 300, 300, 1))
+
+
+def test_workers_share_the_units(tmp_path, place, small_windows):
+    scene = write(tmp_path / "a.tif", ground(300, 300))
+    together, question, figures = answered(scene, place, untrained())
+    target = PixelClasses(LABELS)
+    whole_question = Question(place[1] / "masks", CODING, replace(question, digests=("f" * 64,)))
+    saved = Saved(tmp_path, registry.of("pixels"), target, Rows(together, numpy.zeros(len(together.units))), details=whole_question)
+    shares = [replace(saved, rows=rows) for rows in saved.rows.parts(2)]
+    outputs = numpy.concatenate([asking.answered(untrained(), share, DEVICE, None) for share in shares])
+    assert len(shares) == 2 and (outputs.sum(axis=0) == figures).all()
+
+
+def test_a_mask_beside_a_scene_gives_scores(tmp_path, place, small_windows):
+    values = ground(200, 300)
+    values[:, :20] = 0
+    scene = write(tmp_path / "a.tif", values, nodata=0)
+    together, question, _ = answered(scene, place, untrained())
+    whole(together, question, place)
+    with rasterio.open(place[1] / "0.tif") as made:
+        band = made.read(1)
+    mask = write(tmp_path / "m.tif", numpy.where(band == 255, 0, band).astype(numpy.uint8))
+    scored = OfScenes(*place, CODING, ("e" * 64,))
+    again = Units(None, (asked(scene, mask),), together.units, together.owner, FORM, 1, 64)
+    figures = numpy.sum([answering.answer(untrained(), again, row, scored, DEVICE) for row in range(len(together.units))], axis=0)
+    assert numpy.diagonal(figures[:9].reshape(3, 3)).sum() == (band < EMPTY).sum() == figures[:9].sum()
+
+
+def test_a_geopackage_has_what_the_standard_asks_for(tmp_path, place, small_windows):
+    scene = write(tmp_path / "a.tif", ground(130, 130))
+    together, question, _ = answered(scene, place, untrained())
+    whole(together, question, place)
+    base = sqlite3.connect(place[1] / "0.gpkg")
+    assert base.execute("PRAGMA application_id").fetchone() == (0x47504B47,)
+    assert base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert {row[0] for row in base.execute("SELECT srs_id FROM gpkg_spatial_ref_sys")} == {-1, 0, 4326, 3413}
+    document = json.loads((place[1] / "0.geojson").read_text())
+    assert set(document["features"][0]["properties"]) == {"class", "score", "area_m2", "pixels"}
+
+
+@pytest.mark.parametrize("error", [OSError("TIFFAppendToStrip: write error"), sqlite3.OperationalError("database or disk is full")])
+def test_a_disk_that_fills_while_a_map_is_written_is_called_full(tmp_path, monkeypatch, error):
+    monkeypatch.setattr(handing.shutil, "disk_usage", lambda folder: type("Usage", (), {"free": 1000}))
+    with pytest.raises(OSError, match="No space left"), handing.telling_full(tmp_path):
+        raise error
+    monkeypatch.undo()
+    with pytest.raises(type(error), match=r"write error|disk is full"), handing.telling_full(tmp_path):
+        raise error
+
+
+def test_a_full_disk_is_seen_before_anything_is_answered(tmp_path, monkeypatch):
+    scene = asked(write(tmp_path / "a.tif", ground(130, 130)))
+    monkeypatch.setattr(handing.shutil, "disk_usage", lambda folder: type("Usage", (), {"free": 1 << 29}))
+    with pytest.raises(handing.UserError, match="free"):
+        handing.check_disk(tmp_path, [scene], True)
+
+
+def test_a_model_answers_scenes_and_pictures_together(make_run, schemas, tmp_path):
+    """Trained on tiles without a place, the model answers a scene with one, a picture without, and a scene with a mask."""
+    chance = numpy.random.default_rng(0)
+
+    def tile(side):
+        truth = numpy.kron(chance.integers(0, 2, (side // 16, side // 16)), numpy.ones((16, 16))).astype(numpy.uint8)
+        return (2000 + 2000.0 * truth + chance.normal(0, 200, (2, side, side))).astype(numpy.uint16), truth
+
+    def tiff(bands, **more):
+        return write(tmp_path / "made.tif", bands, **more).read_bytes()
+
+    bare = {"crs": None, "transform": Affine.identity()}
+    dataset = {}
+    for i in range(16):
+        pixels, truth = tile(64)
+        dataset |= {f"images/{i}.tif": tiff(pixels, **bare), f"masks/{i}.tif": tiff(truth, **bare)}
+    spec = make_run(dataset, run="ft-tiles", model="pixels-unet", epochs=4, batch_size=4)
+    assert run(str(spec), "local") == 0
+    model = {"path": "../ft-tiles/out/model", "run": "ft-tiles", "name": "m", "version": 1}
+    pixels, truth = tile(320)
+    files = {"scene.tif": tiff(pixels), "plain.tif": tiff(tile(64)[0], **bare), "many pages.tif": b"II*\0broken"}
+    asked_for = make_run(files, run="pr-scene", kind="predict", more={"model": model})
+    assert run(str(asked_for), "local") == 0
+    result = check_files(asked_for.parent, schemas)
+    answers = {a["path"].removeprefix("out/answers/"): a.get("text", "") for a in result["artifacts"] if "/answers/" in a["path"]}
+    assert sorted(answers) == ["plain.png", "scene.geojson", "scene.gpkg", "scene.tif"]
+    assert "polygons" in answers["scene.gpkg"]
+    with rasterio.open(asked_for.parent / "out" / "answers" / "scene.tif") as made:
+        assert made.crs == POLAR and (made.read(1) == truth).mean() > 0.9
+    assert not (asked_for.parent / parts.FOLDER).exists()
+    lines = {(row["file"], row["class"]): int(row["predicted pixels"]) for row in predictions(asked_for.parent)}
+    assert sum(n for (file, _), n in lines.items() if file == "scene.tif") == 320 * 320

@@ -1,0 +1,302 @@
+"""What is learnt from scenes: blocks of place with a gap, masks by windows, and polygons over a part of the ground."""
+
+import base64
+import io
+import json
+import math
+import sqlite3
+import struct
+
+import geopandas
+import numpy
+import pytest
+import rasterio
+import shapely
+from conftest import events_of
+from loading import settings_of
+from PIL import Image
+from rasterio.transform import Affine
+from result_checks import blocks_of, check_training, codes, result_of
+from scene_files import POLAR, TURNED, write
+from shapely.geometry import box, mapping
+
+from trainer.core.input import Input
+from trainer.data.checks import Checks
+from trainer.data.scenes import opening
+from trainer.data.vectors import geojson, geopackages, shapefiles
+from trainer.data.vectors.layer import Layer
+from trainer.errors import UserError
+from trainer.kinds.pixels.codings import NODATA
+from trainer.kinds.pixels.scenes import finding, learning, mapped, places
+from trainer.run import run
+from trainer.run_folder.events import Events
+
+SIDE = 1040
+
+
+def checks_in(folder):
+    return Checks(Events(folder / "events.jsonl", 1))
+
+
+def ground(side=SIDE, square=50):
+    """Two bands in which squares of ice are bright, and where they are."""
+    chance = numpy.random.default_rng(5)
+    number = math.ceil(side / square)
+    truth = numpy.kron(chance.random((number, number)) < 0.3, numpy.ones((square, square), bool))[:side, :side]
+    return (1000 + 3000.0 * truth + chance.normal(0, 200, (2, side, side))).clip(1, 60000).astype(numpy.uint16), truth
+
+
+def boxes(truth, square=50, transform=TURNED):
+    """The squares of ice as polygons in the plane of the scene."""
+    found = []
+    for row in range(0, len(truth), square):
+        for column in range(0, len(truth), square):
+            if truth[row, column]:
+                corners = [(column, row), (column + square, row), (column + square, row + square), (column, row + square)]
+                found.append(shapely.Polygon([transform @ c for c in corners]))
+    return found
+
+
+def trained(make_run, schemas, files, **parameters):
+    spec = make_run(files, run="ft-scene", model="pixels-unet", epochs=2, batch_size=8, **parameters)
+    assert run(str(spec), "local") == 0
+    return check_training(spec.parent, schemas)
+
+
+def test_one_scene_with_its_mask_is_learnt_in_blocks_of_place(tmp_path, make_run, schemas):
+    pixels, truth = ground()
+    pixels[:, :100] = 0
+    scene = write(tmp_path / "a.tif", pixels, nodata=0).read_bytes()
+    mask = write(tmp_path / "m.tif", truth.astype(numpy.uint8) * 7).read_bytes()
+    result = trained(make_run, schemas, {"east.tif": scene, "labels of it.tif": mask})
+    assert result["task"] == "image-segmentation" and list(result["data"]["labels"]) == ["0", "7"]
+    assert result["metrics"]["test"]["mean_iou"]["value"] > 0.8
+    assert "scenes" in codes(result)
+    said = next(w["text"] for w in result["warnings"] if w["code"] == "scenes")
+    assert "blocks of the same scene" in said and "a gap of 32 pixels" in said
+    assert result["data"]["files"] == ["east.tif"]
+    assert sum(result["data"]["rows"].values()) >= 60
+    drawn = next(b for b in blocks_of(result, "Pictures and masks") if b.get("title") == "Where training and test lie")
+    with Image.open(io.BytesIO(base64.b64decode(drawn["pictures"][0]["png"]))) as image:
+        colours = {colour for _, colour in image.convert("RGB").getcolors()}
+    assert {(0, 114, 178), (230, 159, 0), (0, 158, 115), (225, 225, 225)} == colours
+
+
+@pytest.mark.parametrize("form", ["geojson", "gpkg", "shp"])
+def test_polygons_over_a_part_of_a_scene_are_its_mask_there(tmp_path, make_run, schemas, form):
+    pixels, truth = ground()
+    truth[:, 600:] = False  # nobody labelled the east
+    scene = write(tmp_path / "a.tif", pixels).read_bytes()
+    frame = geopandas.GeoDataFrame({"cover": ["ice"] * sum(truth[::50, ::50].ravel())}, geometry=boxes(truth), crs=POLAR)
+    frame.loc[::9, "cover"] = "water"
+    folder = tmp_path / "vectors"
+    folder.mkdir()
+    (frame.to_crs("EPSG:4326") if form == "geojson" else frame).to_file(folder / f"fields.{form}")
+    files = {"scene.tif": scene} | {f.name: f.read_bytes() for f in folder.iterdir()}
+    if form != "gpkg":  # one that tells the labelled ground
+        hull = shapely.Polygon([TURNED @ c for c in ((0, 0), (600, 0), (600, SIDE), (0, SIDE))])
+        files["aoi.geojson"] = json.dumps(
+            {"type": "FeatureCollection", "crs": {"type": "name", "properties": {"name": POLAR}},
+             "features": [{"type": "Feature", "properties": {}, "geometry": mapping(hull)}]}
+        )  # fmt: skip
+    if form == "shp":
+        files.pop("aoi.geojson")
+    spec = make_run(files, run="ft-map", model="pixels-unet", dry_run=True)
+    assert run(str(spec), "local") == 0
+    said = {e["what"]: e for e in events_of(spec.parent) if e["kind"] == "decision"}
+    assert said["mask_classes"]["choice"] == ["background", "ice", "water"]
+    assert "attribute cover" in said["polygons"]["why"]
+    share = said["labelled_area"]["choice"]
+    assert share == pytest.approx(600 / SIDE, abs=0.01) if form == "geojson" else 0.75 < share < 0.9
+
+
+def claimed(make_run, files, **parameters):
+    """What becomes of a dataset up to the training: the error, or the codes of its warnings."""
+    spec = make_run(files, run="ft-claim", model="pixels-unet", dry_run=True, **parameters)
+    if run(str(spec), "local") != 0:
+        return json.loads((spec.parent / "error.json").read_text())
+    return {w["code"]: w["text"] for w in result_of(spec.parent)["warnings"]}
+
+
+def test_what_has_no_counterpart_is_left_out_by_name(tmp_path, make_run):
+    pixels, truth = ground()
+    tiff = {n: write(tmp_path / "a.tif", v).read_bytes() for n, v in (("a.tif", pixels), ("m.tif", truth.astype(numpy.uint8)))}
+    other = write(tmp_path / "b.tif", pixels[:, :1030]).read_bytes()
+    said = claimed(make_run, {**tiff, "b.tif": other, "classes.txt": "soil\nice\n"})
+    assert "b.tif" in said["scenes_alone"]
+
+
+def test_a_mask_of_another_size_is_refused_with_both(tmp_path, make_run):
+    pixels, truth = ground()
+    files = {
+        "a.tif": write(tmp_path / "a.tif", pixels).read_bytes(),
+        "m.tif": write(tmp_path / "m.tif", truth[:1030].astype(numpy.uint8)).read_bytes(),
+    }
+    error = claimed(make_run, files, task="image-segmentation")
+    assert error["code"] == "mask_sizes" and "1040 x 1030" in error["what"]
+
+
+def test_a_value_without_a_name_is_refused(tmp_path, make_run):
+    pixels, truth = ground()
+    mask = truth.astype(numpy.uint8) * 2
+    files = {"a.tif": write(tmp_path / "a.tif", pixels).read_bytes(), "m.tif": write(tmp_path / "m.tif", mask).read_bytes()}
+    error = claimed(make_run, {**files, "classes.txt": "soil\nice\n"})
+    assert error["code"] == "unknown_class" and "value 2" in error["what"]
+
+
+def test_a_scene_that_is_cut_off_is_named(tmp_path, make_run):
+    pixels, truth = ground()
+    scene = write(tmp_path / "a.tif", pixels).read_bytes()[:-5000]
+    frame = geopandas.GeoDataFrame({"cover": ["ice"] * int(truth[::50, ::50].sum())}, geometry=boxes(truth), crs=POLAR)
+    frame.to_file(tmp_path / "f.gpkg")
+    error = claimed(make_run, {"scene.tif": scene, "f.gpkg": (tmp_path / "f.gpkg").read_bytes()})
+    assert error["code"] == "no_scenes" and "scene.tif cannot be read: it is cut off" in error["why"]
+
+
+def test_scenes_of_another_sort_are_left_out_and_equal_sorts_asked(tmp_path):
+    pixels, _ = ground(600)
+    deep, flat = (opening.scene(write(tmp_path / n, v)) for n, v in (("a.tif", pixels), ("b.tif", pixels[:1].astype(numpy.float32))))
+    learnt = [learning.Learnt(Input(f"{i}.tif", s.file, 1, ""), s, None) for i, s in enumerate((deep, deep, deep, flat))]
+    assert len(learning._of_one_sort(learnt, checks_in(tmp_path))) == 3
+    assert "3.tif" in events_of(tmp_path)[-1]["text"]
+    with pytest.raises(UserError, match="different ways"):
+        learning._of_one_sort(learnt[2:], checks_in(tmp_path))
+
+
+def test_a_full_disk_is_seen_before_blocks_are_written(tmp_path, monkeypatch):
+    scene = opening.scene(write(tmp_path / "a.tif", numpy.ones((200, 200), numpy.uint16)))
+    monkeypatch.setattr(learning.shutil, "disk_usage", lambda folder: type("Usage", (), {"free": 1 << 29}))
+    with pytest.raises(UserError, match="free"):
+        learning._check_disk(tmp_path, {"train": [places.Block(0, 0, 0, 200, 200)]}, [learning.Learnt(Input("a", scene.file, 1, ""), scene, None)])
+
+
+def outlined(tmp_path, shapes, crs=POLAR, transform=TURNED, area=(), names=None):
+    scene = opening.scene(write(tmp_path / "s.tif", numpy.ones((400, 300), numpy.uint8), transform=transform))
+    layers = [Layer("fields.gpkg", crs, list(shapes), [{"class": n} for n in names or ["ice"] * len(shapes)])]
+    layers += [Layer("aoi.gpkg", crs, list(area), [{}] * len(area))] if area else []
+    return mapped.over([(Input("s.tif", tmp_path / "s.tif", 1, ""), scene)], layers, "", checks_in(tmp_path))
+
+
+@pytest.mark.parametrize("transform", [TURNED, Affine(2, 0, 100, 0, -2, 900)])
+def test_windows_of_polygons_fit_together_and_know_the_labelled_ground(tmp_path, transform):
+    hole = shapely.Polygon([(30, 30), (150, 40), (140, 200)], [[(80, 60), (120, 70), (110, 100)]])
+    area = box(0, 0, 250, 350)
+    placed = [shapely.transform(g, lambda p: numpy.asarray([transform @ tuple(c) for c in p])) for g in (hole, box(200, 300, 260, 380), area)]
+    ((_, found),) = outlined(tmp_path, placed[:2], area=placed[2:], transform=transform).scenes
+    whole = found.window((slice(0, 400), slice(0, 300)))
+    drawn = rasterio.features.rasterize([(hole, 1), (box(200, 300, 260, 380), 1)], (400, 300))
+    inside = rasterio.features.rasterize([(area, 1)], (400, 300)) > 0
+    assert (whole == numpy.where(inside | (drawn > 0), drawn, NODATA)).mean() > 0.9999
+    parts = [found.window((slice(t, min(400, t + 90)), slice(0, 300))) for t in range(0, 400, 90)]
+    assert (numpy.concatenate(parts) == whole).mean() > 0.9999
+
+
+def test_polygons_elsewhere_and_without_a_system_are_refused(tmp_path):
+    with pytest.raises(UserError) as apart:
+        outlined(tmp_path, [box(9e5, 9e5, 9.1e5, 9.1e5)])
+    assert apart.value.code == "no_overlap" and "over" in apart.value.fields()["why"]
+    with pytest.raises(UserError) as unknown:
+        outlined(tmp_path, [box(9e5, 9e5, 9.1e5, 9.1e5)], crs="")
+    assert unknown.value.code == "no_reference_system"
+    assert outlined(tmp_path, [box(1050, 1950, 1080, 1990)], crs="").labels == ("background", "ice")
+
+
+def test_what_is_no_polygon_is_left_out_by_reason():
+    layer = Layer("a", "")
+    for shape in (None, shapely.Point(1, 1), shapely.Polygon(), box(0, 0, 1, 1), box(0, 0, float("inf"), 1)):
+        layer.add(shape, {})
+    layer.add(shapely.Polygon([(0, 0), (2, 2), (2, 0), (0, 2)]), {})
+    layer.add(shapely.Polygon([(0, 0), (1, 1), (2, 2)]), {})
+    assert (len(layer.shapes), layer.repaired) == (2, 2)
+    assert layer.shapes[1].is_valid and layer.shapes[1].area == 2
+    assert layer.left_out.total() == 5
+
+
+@pytest.mark.parametrize("form", ["geojson", "gpkg", "shp"])
+def test_files_of_others_are_read_as_they_wrote_them(tmp_path, form):
+    hole = shapely.Polygon([(0, 0), (10, 0), (10, 10), (0, 10)], [[(2, 2), (4, 2), (4, 4)]])
+    several = shapely.MultiPolygon([box(20, 20, 22, 22), box(30, 30, 33, 33)])
+    frame = geopandas.GeoDataFrame({"art": ["Eis", "Wässer"], "n": [1, 2]}, geometry=[hole, several], crs=POLAR)
+    frame.to_file(tmp_path / f"a.{form}")
+    beside = {f.suffix[1:]: f for f in tmp_path.iterdir()}
+    (layer,) = {
+        "geojson": lambda f: geojson.read(f, "a"),
+        "gpkg": lambda f: geopackages.read(f, "a"),
+        "shp": lambda f: shapefiles.read(f, "a", beside),
+    }[form](tmp_path / f"a.{form}")
+    assert [s.area for s in layer.shapes] == pytest.approx([98, 13])
+    assert [(p["art"], p["n"]) for p in layer.properties] == [("Eis", 1), ("Wässer", 2)]
+    assert rasterio.crs.CRS.from_user_input(layer.crs).to_epsg() == 3413
+
+
+@pytest.mark.parametrize(
+    ("read", "content"),
+    [
+        (lambda f: geojson.read(f, "a"), b"[" * 100_000),
+        (lambda f: geojson.read(f, "a"), b'{"features": 3}'),
+        (lambda f: geopackages.read(f, "a"), b"SQLite format 3\0" + bytes(200)),
+        (lambda f: shapefiles.read(f, "a", {}), struct.pack(">i", 9994) + bytes(96) + struct.pack(">ii", 1, 1 << 28)),
+        (lambda f: shapefiles.read(f, "a", {}), b"no"),
+    ],
+)
+def test_damaged_files_are_refused_by_name(tmp_path, read, content):
+    (tmp_path / "a").write_bytes(content)
+    with pytest.raises((ValueError, OSError)):
+        read(tmp_path / "a")
+
+
+def test_a_geopackage_that_never_ends_is_given_up(tmp_path, monkeypatch):
+    base = sqlite3.connect(tmp_path / "a.gpkg")
+    base.executescript(
+        "CREATE TABLE gpkg_contents (table_name, data_type, srs_id); CREATE TABLE gpkg_geometry_columns (table_name, column_name);"
+        "CREATE TABLE gpkg_spatial_ref_sys (srs_id, organization, organization_coordsys_id, definition);"
+        "INSERT INTO gpkg_contents VALUES ('v', 'features', 1); INSERT INTO gpkg_geometry_columns VALUES ('v', 'geom');"
+        "CREATE VIEW v AS WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n, NULL AS geom FROM c WHERE n < 0;"
+    )
+    base.close()
+    monkeypatch.setattr(geopackages, "_SECONDS", 0.2)
+    with pytest.raises(ValueError, match="interrupted"):
+        geopackages.read(tmp_path / "a.gpkg", "a")
+
+
+def test_held_out_blocks_are_apart_from_training_ones_by_a_gap(tmp_path):
+    blocks = places.blocks(0, 4000, 4000, 512)
+    assert sum(b.height * b.width for b in blocks) == 4000 * 4000
+    blocks = [places.Block(0, b.top, b.left, b.height, b.width, i % 3 == 0) for i, b in enumerate(blocks)]
+    parts = places.split(blocks, [("a.tif", "s")], [(4000, 4000)], 512, settings_of("train", {}), checks_in(tmp_path))
+    taken = numpy.zeros((4000, 4000), bool)
+    for b in parts["train"]:
+        taken[b.place] = True
+    free = places.gap(512)
+    for b in (*parts["validation"], *parts["test"]):
+        rows, columns = b.place
+        assert not taken[max(0, rows.start - free) : rows.stop + free, max(0, columns.start - free) : columns.stop + free].any()
+        assert b.height >= 256 and b.width >= 256
+    assert len(parts["test"]) >= 6
+
+
+def test_scenes_of_many_stay_whole_and_folders_decide_first(tmp_path):
+    blocks = [b for s in range(12) for b in places.blocks(s, 512, 512, 256)]
+    scenes = [(f"s{i}.tif", str(i)) for i in range(12)]
+    parts = places.split(blocks, scenes, [(512, 512)] * 12, 256, settings_of("train", {}), checks_in(tmp_path))
+    owners = [{b.scene for b in rows} for rows in parts.values()]
+    assert all(owners) and sum(map(len, owners)) == 12
+    named = [(f"{'test' if i < 2 else 'train'}/s{i}.tif", str(i)) for i in range(12)]
+    parts = places.split(blocks, named, [(512, 512)] * 12, 256, settings_of("train", {}), checks_in(tmp_path))
+    assert {b.scene for b in parts["test"]} == {0, 1}
+
+
+def test_scenes_and_masks_find_each_other_by_their_pixels(tmp_path):
+    pixels, truth = ground(600)
+    mask = truth.astype(numpy.uint8)
+
+    def source(name, values, **more):
+        return Input(name, write(tmp_path / name, values, **more), 1, "")
+
+    scene = source("a.tif", pixels)
+    assert [(a.source.name, b.source.name) for a, b in finding.pairs([source("zz.tif", mask), scene], False)] == [("a.tif", "zz.tif")]
+    assert finding.pairs([scene, source("b.tif", pixels)], False) == []  # two scenes of one size
+    assert finding.pairs([scene, source("c.tif", mask, transform=Affine(0.5, 0.2, 9000, 0.2, -0.5, 0))], False) == []  # elsewhere
+    height = source("h.tif", (truth + 0.5).astype(numpy.float32))
+    assert finding.pairs([scene, height], False) == []
+    assert len(finding.pairs([scene, height], True)) == 1
