@@ -20,7 +20,7 @@ export STATE_DIR  ?= $(CURDIR)/var/state
 RAY_DIR := $(CACHE)/ray
 
 .DEFAULT_GOAL := help
-.PHONY: e2e-kuberay e2e-clowder1 e2e-clowder2 contract help setup lock build demo studio run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-parts test-program test-programs test-durations test-faults test-boundary soak lint lint-helm fmt fuzz bench bench-training bench-steps bench-graph bench-graph-sets bench-imagery bench-objects vuln clean cluster-up cluster-down images e2e-compose lint-docker
+.PHONY: e2e-kuberay e2e-clowder1 e2e-clowder2 contract help setup lock build demo studio run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-parts test-program test-programs test-durations test-faults test-boundary soak lint lint-helm fmt fuzz bench bench-training bench-steps bench-graph bench-graph-sets bench-imagery bench-objects bench-series vuln clean cluster-up cluster-down images e2e-compose lint-docker
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
@@ -295,6 +295,9 @@ bench-graph-sets: setup ## scores on graphs that you have, over several seeds: m
 
 bench-objects: setup ## scores on annotated pictures that you have: make bench-objects SETS='dir dir' [SEEDS=0] [PARAMS='epochs=25']
 	@$(PYTHON) test/bench/objects.py $(SETS) --seeds $(or $(SEEDS),0) $(foreach p,$(PARAMS),--param "$(p)")
+
+bench-series: setup ## error and coverage of forecasts on series that you have: make bench-series SETS=dir [CUTS=4]
+	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/series.py "$(SETS)" --cuts $(or $(CUTS),4)
 
 vuln: $(VULN) ## look for known vulnerabilities in the dependencies
 	@test/setup/vuln.sh $(VULN)

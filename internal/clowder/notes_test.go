@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -71,7 +72,7 @@ func TestAFileOfAHundredThousandEntries(t *testing.T) {
 				if seen++; seen%20_000 == 0 {
 					most = max(most, heap())
 				}
-				return m.Content["run"] == fmt.Sprint(entries)
+				return m.Content["run"] == strconv.Itoa(entries)
 			})
 			require.NoError(t, err)
 			require.True(t, ok)

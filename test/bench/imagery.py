@@ -51,7 +51,7 @@ def against_first(result: dict) -> tuple[float, str]:
     """The overlap of all other classes together against the first one, from the matrix of the report, and the name of the first one."""
     matrix = next(b["matrix"] for s in result["sections"] for b in s["blocks"] if b["type"] == "matrix")
     counts = numpy.asarray(matrix["counts"])
-    return float(counts[1:, 1:].sum() / (counts.sum() - counts[0, 0])), matrix["rows"][0]
+    return float(counts[1:, 1:].sum() / (counts.sum() - counts[0, 0])), matrix["row_labels"][0]
 
 
 def main() -> None:

@@ -14,6 +14,7 @@ import annotated_files  # noqa: E402
 import language_models  # noqa: E402
 import small_datasets  # noqa: E402
 import small_graphs  # noqa: E402
+import small_series  # noqa: E402
 
 TOPICS = {
     "sports": "goal match team league coach".split(),
@@ -98,6 +99,14 @@ def many_flowers() -> dict:
 
 def harvests() -> dict:
     return {"fields.csv": small_datasets.yields()}
+
+
+def months() -> dict:
+    return {"levels.csv": small_series.monthly(160, stations=3)}
+
+
+def later_months() -> dict:
+    return {"new.csv": small_series.monthly(170, stations=3, begin=160)}
 
 
 def stories() -> dict:

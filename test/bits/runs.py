@@ -44,6 +44,8 @@ RUNS = {
     "linear-regression": Run(datasets.harvests, {"model": "linear"}, challenger="linear-regression"),
     "perceptron-regression": Run(datasets.harvests, {"model": "perceptron"}, challenger="linear-regression"),
     "table-auto": Run(datasets.flowers, challenger="linear"),
+    "series": Run(datasets.months, asked=datasets.later_months, challenger="series"),
+    "series-trees": Run(datasets.months, {"forecast_method": "trees"}, datasets.later_months),
     # Networks from random weights.
     "bert-tiny": Run(datasets.reviews, {"model": "bert-tiny", "epochs": 16, **_ALL_EPOCHS}, challenger="words", interrupted=True),
     "text-regression": Run(datasets.prices, {"model": "bert-tiny", "epochs": 6, **_PRICE}, challenger="words-regression"),

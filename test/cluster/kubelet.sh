@@ -46,7 +46,7 @@ imageGCHighThresholdPercent: 100
 evictionHard: {memory.available: 100Mi, nodefs.available: 1%, imagefs.available: 1%}
 E
 if ! alive kubelet; then
-	# The node and the pods of an earlier start still say that they are ready: they begin anew.
+	# The node and the pods of an earlier start still say that they are ready. New ones take their place.
 	kubectl delete node "$name" --ignore-not-found >/dev/null
 	kubectl delete pods --all --all-namespaces --force --grace-period=0 >/dev/null 2>&1
 fi

@@ -7,7 +7,6 @@ package service
 import (
 	"context"
 	"encoding/json"
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"io"
 	"maps"
 	"net/http"
@@ -21,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/test/broker"

@@ -24,6 +24,7 @@ GROUPS = {
     "training": "Training",
     "language": "Language models",
     "graph": "Graphs",
+    "series": "Series",
     "search": "Search",
     "resources": "Resources",
     "output": "Results",

@@ -27,6 +27,7 @@ class Rule:
     flatters: str = ""
     asked: bool = False
     whole: str = ""
+    unlike: str = ""  # why rows with times are split at random, as a sentence for the decision; empty where they have none
 
 
 def latest(rows: list[Example], shares: dict[str, float]) -> tuple[dict[str, list[Example]], str]:

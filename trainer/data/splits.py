@@ -39,9 +39,8 @@ def complete(given: Splits, keys: Keys, regression: bool, settings, checks: Chec
         splits |= {n: rows for n, rows in cut.items() if n == "train" or n in missing}
         if empty := [n for n in missing if not splits[n]]:
             raise _indivisible(empty, splits["train"], keys, settings.group_column)
-        events.decision(
-            "split", _counts(splits), why or _why(splits, missing, before, regression, rule.whole or ("groups" if settings.group_column else ""))
-        )
+        why = why or _why(splits, missing, before, regression, rule.whole or ("groups" if settings.group_column else ""))
+        events.decision("split", _counts(splits), f"{why} {rule.unlike}".rstrip())
     else:
         _check_order(splits, rule, checks)
         events.decision("split", _counts(splits), "The file names or the split column define the training, validation and test rows.")

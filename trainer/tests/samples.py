@@ -9,6 +9,7 @@ from conftest import small_reviews
 from process_faults import knows
 from small_datasets import flowers, in_folders, masked, signals, squares
 from small_graphs import groups
+from small_series import monthly
 from small_texts import conll, token_files
 
 from trainer.core.registry import MORE_KINDS
@@ -27,6 +28,7 @@ class Sample:
     asked: dict
     answers_rows: bool = True  # whether its models give single answers
     searches: bool = True  # whether its settings can be searched
+    steps: bool = True  # whether it trains in steps, which can be interrupted; else it begins again
 
 
 _SEVERAL = "keep_checkpoints: 2\nearly_stopping_patience: 0"
@@ -59,6 +61,15 @@ SAMPLES = {
     ),  # fmt: skip
     "objects": Sample(_objects(), _network("small-detector"), 4, annotated_files.pictures(annotated_files.scenes(5, 1))),
     "pixels": Sample(masked(24), _network("pixels-unet", batch_size=8), 4, masked(4, with_masks=False), answers_rows=False),
+    "series": Sample(
+        {"levels.csv": monthly()},
+        {"more_options": "series.horizon: 6"},
+        0,
+        {"new.csv": monthly(108, begin=96)},
+        answers_rows=False,
+        searches=False,
+        steps=False,
+    ),  # fmt: skip
     "toy": Sample({"all.toy": signals(60)}, _network("toy-net"), 5, {"new.toy": signals(9)}),
 }
 

@@ -90,7 +90,7 @@ func (s *Server) Handler() http.Handler {
 		mux.HandleFunc(method+" /api/v2"+path, s.guarded(h))
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { refuse(http.StatusNotFound, "Not Found").write(w) })
-	return s.Faults.Around(redirectSlashes(mux), s.done)
+	return s.Around(redirectSlashes(mux), s.done)
 }
 
 // redirectSlashes redirects as Starlette does. Only the presigned route ends with a slash.

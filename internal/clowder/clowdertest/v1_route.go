@@ -141,7 +141,7 @@ func (s *Server) v1Handler() http.Handler {
 		})
 	}
 	mux.HandleFunc("/", v1NotFound)
-	return s.Faults.Around(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return s.Around(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead {
 			v1NotFound(w, r)
 			return

@@ -27,7 +27,7 @@ func TestATurnIsKeptUntilTheNext(t *testing.T) {
 	require.NoError(t, turns.keep(one))
 	next, found := turns.take(job.Record{Run: "ft-one", Version: 7})
 	require.True(t, found)
-	require.Equal(t, int64(7), int64(next.rec.Version))
+	require.Equal(t, int64(7), next.rec.Version)
 	require.JSONEq(t, `{"ref":"plots/1"}`, string(next.rec.Model))
 	require.Zero(t, p.closed)
 	_, found = turns.take(job.Record{Run: "ft-one"})

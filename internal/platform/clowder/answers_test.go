@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"github.com/ncsa/clowder-ray/internal/clowder"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/disk"

@@ -112,16 +112,6 @@ class Pixels(ExampleKind):
 
         return asking.measured(model, plan, device)
 
-    def after_training(self, model, plan, device, events) -> None:
-        """Tell which classes are answered more or less readily than their likelihood says."""
-        if any(model.offsets):
-            shifts = [f"{label} {offset:+.2f}" for label, offset in zip(plan.target.labels, model.offsets) if offset]
-            why = (
-                f"Added to the logits of classes: {', '.join(shifts)}. With it the mean IoU of the validation pictures is largest; probabilities of "
-                "this model are shifted, too."
-            )
-            events.decision("offsets", dict(zip(plan.target.labels, model.offsets)), why)
-
     def question(self, spec, settings, model, encoder, target, examples, truth):
         from dataclasses import replace
 

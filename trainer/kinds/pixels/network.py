@@ -14,7 +14,6 @@ from safetensors.torch import load_model, save_model
 from torch import nn
 
 from trainer.core.plan import Plan
-from trainer.kinds.pixels import offsets
 from trainer.kinds.pixels.windows import HALVINGS, multiple
 from trainer.run_folder import files
 
@@ -42,7 +41,6 @@ class UNet(nn.Module):
     def __init__(self, bands: int, outputs: int, step: int):
         super().__init__()
         self.bands, self.outputs, self.step = bands, outputs, step
-        self.offsets: list[float] = []  # of the classes, which are in the weights of a saved model
         self.stem = nn.Conv2d(bands * step * step, WIDTHS[0], 3, padding=1)
         self.down = nn.ModuleList([Block(a, b) for a, b in zip((WIDTHS[0], *WIDTHS), WIDTHS)])
         self.up = nn.ModuleList([Block(a + b, b) for a, b in zip(WIDTHS[:0:-1], WIDTHS[-2::-1])])
@@ -74,22 +72,16 @@ def build(plan: Plan) -> UNet:
 
 
 def save(model: UNet, plan: Plan, folder: Path) -> None:
-    """Write the weights and the sizes. A model of numbers is saved so that it answers in their unit, one of classes with the offsets of these."""
+    """Write the weights and the sizes. A model of numbers is saved so that it answers in their unit."""
     folder.mkdir(exist_ok=True)
     rescaling = plan.target.rescaling()
-    shifts: list[float] = []
-    with torch.no_grad():
-        if rescaling is not None:
-            factor, summand = rescaling
+    if rescaling is not None:
+        factor, summand = rescaling
+        with torch.no_grad():
             model.head.weight.mul_(factor)
             model.head.bias.mul_(factor).add_(summand)
-        else:
-            found = offsets.measure(model, plan.splits["validation"].features, next(model.parameters()).device)  # type: ignore[arg-type]
-            shifts = found.tolist()
-            model.head.bias.add_(torch.from_numpy(found).to(model.head.bias).repeat_interleave(model.step**2))
     save_model(model, str(folder / "model.safetensors"), metadata={"format": "pt"})
     config = {"model_type": "pixels-unet", "bands": model.bands, "outputs": model.outputs, "step": model.step, "widths": list(WIDTHS)}
-    config["offsets"] = shifts  # they are in the weights
     files.write_json(folder / "config.json", config)
 
 
@@ -97,5 +89,4 @@ def load(folder: Path) -> UNet:
     config = files.read_json(folder / "config.json")
     model = UNet(config["bands"], config["outputs"], config["step"])
     load_model(model, str(folder / "model.safetensors"))
-    model.offsets = config.get("offsets", [])
     return model

@@ -125,6 +125,8 @@ def load(claim: Claim, settings, checks: Checks) -> Dataset:
     keys = Keys(claim.kind.key, claim.files.sources.sums())
     found = splitting.split(splitting.by_names(examples), claim.files.spec.inputs, keys, settings, checks)
     digest = splits.digest(found, keys)
+    if isinstance(coding, codings.Classes) and not coding.halved:
+        scanning.check_learnt(coding, labels, [by_name[e.file] for e in found["train"]], checks)
     if measured:
         coding = codings.Numbers(*scanning.spread([by_name[e.file] for e in found["train"]]))
     whole = {n: [_whole(e, by_name[e.file], coding, labels) for e in rows] for n, rows in found.items()}

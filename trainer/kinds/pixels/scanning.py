@@ -146,6 +146,19 @@ def classes(scanned: Scanned, named: dict[int, str], where: str, checks: Checks)
     return coding, labels
 
 
+def check_learnt(coding: codings.Classes, labels: Sequence[str], train: Sequence[Pair], checks: Checks) -> None:
+    """Warn of classes that no mask of the training pictures has. Raises UserError where these have one class alone."""
+    held = [label for label, value in zip(labels, coding.values) if any(p.counts[value] for p in train)]
+    if len(held) < 2:
+        raise UserError(
+            "one_class", f"All pixels of the masks of all training pictures are of one class ({held[0] if held else 'none'}).",
+            "Put pictures with other classes into the training, too.", f"The masks of all pictures have {len(labels)} classes.",
+        )  # fmt: skip
+    if lost := [label for label in labels if label not in held]:
+        text = f"{some(lost, 6)} do not occur in the masks of the training pictures: the model cannot answer with them, and its scores suffer."
+        checks.warning("unknown_labels", text)
+
+
 def _of_values(total: Counter, scanned: Scanned, checks: Checks) -> codings.Classes:
     edge = codings.NEAR_EDGE
     extreme = sum(n for v, n in total.items() if v <= edge or v >= 255 - edge) / total.total()

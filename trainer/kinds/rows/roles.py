@@ -202,6 +202,8 @@ def _kind(rest: dict[str, Profile], paths: list[str], settings, where: str) -> s
                 f"No column of {where} contains names of images in the dataset, which {settings.task} needs.",
                 "Add the images to the dataset, and a column with their file names; or put them into one folder for each label.",
             )
+        if kind not in WORDS:
+            raise UserError("other_task", f"The rows of {where} are no examples for {settings.task}.", "Set task to auto, or add such data.")
         return kind
     if paths:
         return "image"

@@ -50,8 +50,17 @@ def choose(tables: list[Table], roles: Roles, seen: dict[str, Profile], settings
     clock, how = found
     rule = _of_series(clock, how, roles, settings)
     if rule == Rule():
-        rule = Rule(flatters=_alike_places(tables, roles, seen) or _alike_rows(tables, roles, seen))
+        rule = Rule(flatters=_alike_places(tables, roles, seen) or _alike_rows(tables, roles, seen), unlike=_unlike(clock, how, roles))
     return rule, Marks(times=_by_table(tables, clock.times.tolist()))
+
+
+def _unlike(clock: Clock, how: Series | None, roles: Roles) -> str:
+    """Why rows with times are split at random although nobody asked for it."""
+    if how is None:
+        return f"Too few rows tell whether those near each other in {clock.column} are alike. For later rows, set data.split to time."
+    if how.alike:
+        return f"Times in {clock.column} repeat without order, so they may be a property of the rows. For later rows, set data.split to time."
+    return f"Rows near each other in {clock.column} are not much more alike in {roles.label} than others, so they need not be split by time."
 
 
 def _by_table(tables: list[Table], marks: list) -> dict[int, list]:
@@ -115,7 +124,7 @@ def _series(tables: list[Table], roles: Roles, seen: dict[str, Profile], setting
         if how is not None:
             looked.append((clock, how))
     if not looked:
-        return (found[0], None) if asked or settings.split == ordered.TIME else None
+        return found[0], None
     return min(looked, key=lambda pair: (not pair[1].ordered, pair[1].ratio))
 
 

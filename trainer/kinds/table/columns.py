@@ -6,7 +6,7 @@ import numpy
 
 from trainer.core.example import Example
 from trainer.data.columns.features import CATEGORY, NUMBER
-from trainer.kinds.table.forest import MAX_CATEGORIES
+from trainer.kinds.boosted.forest import MAX_CATEGORIES
 from trainer.targets.target import number
 
 

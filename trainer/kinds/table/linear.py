@@ -9,9 +9,9 @@ from safetensors import numpy as safetensors
 from trainer.config.settings import Settings
 from trainer.core.example import Dataset, Example
 from trainer.estimators import folds
+from trainer.kinds.boosted.forest import WEIGHTS
 from trainer.kinds.table import encoded
 from trainer.kinds.table.encoder import Encoder
-from trainer.kinds.table.forest import WEIGHTS
 from trainer.measure import linear
 from trainer.run_folder import files
 from trainer.targets.classes import Classes

@@ -10,10 +10,10 @@ from trainer import threads
 from trainer.config.settings import Settings
 from trainer.core.example import Dataset, Example
 from trainer.estimators import folds
+from trainer.kinds.boosted.forest import WEIGHTS
 from trainer.kinds.table import encoded
 from trainer.kinds.table.encoded import Encoded
 from trainer.kinds.table.encoder import HIDDEN, Encoder
-from trainer.kinds.table.forest import WEIGHTS
 from trainer.run_folder import files
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number

@@ -9,10 +9,11 @@ from trainer import threads
 from trainer.config.settings import Settings
 from trainer.core.example import Dataset, Example
 from trainer.estimators import balance, folds
-from trainer.kinds.table import boosting, columns as columns_of, encoded, forest as forests
-from trainer.kinds.table.boosting import Boosted, Rows, Shape
+from trainer.kinds.boosted import boosting, forest as forests
+from trainer.kinds.boosted.boosting import Boosted, Rows, Shape
+from trainer.kinds.boosted.forest import Forest
+from trainer.kinds.table import columns as columns_of, encoded
 from trainer.kinds.table.columns import Columns
-from trainer.kinds.table.forest import Forest
 from trainer.run_folder import files
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number

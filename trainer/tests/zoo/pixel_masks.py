@@ -107,6 +107,21 @@ def _arrays_without_pictures_of_their_size(folder):
     _arrays(folder, lambda mask: mask[:12])
 
 
+def _split_masks(folder, change):
+    for split, start in (("train", 0), ("test", 100)):
+        for i in range(COUNT):
+            write(folder, f"images/{split}/{i}.png", png(noise(start + i)))
+            write(folder, f"masks/{split}/{i}.png", png(change(split, _layers(start + i))))
+
+
+def _class_of_the_test(folder):
+    _split_masks(folder, lambda split, mask: mask if split == "test" else numpy.minimum(mask, 1))
+
+
+def _nothing_in_train(folder):
+    _split_masks(folder, lambda split, mask: mask if split == "test" else 0 * mask)
+
+
 ROWS = (
     Row("coco-polygons-as-pixels", "COCO JSON with polygons, with task set to image-segmentation", "PDG", "cocodataset.org", TRAINED,
         _coco_many_polygons, Reads(SEGMENTS, KIND, rows=COUNT, classes=(BACKGROUND, *CLASSES), says={"mask_classes": "in no outline is background"}),
@@ -138,4 +153,9 @@ ROWS = (
         _pickled, Reads(SEGMENTS, KIND, rows=COUNT - 1, says={"masks_unreadable": "masks/3.npy"})),
     Row("arrays-of-another-size", "pictures and .npy of half their height", "users of NumPy", "user reports", "not taken for masks",
         _arrays_without_pictures_of_their_size, Refused("no_masks"), settings=ASKED, spares=ARRAYS),
+    Row("a-class-of-the-test-alone", "masks in train and test, of which the test has one more class", "labs", "user reports",
+        "which class cannot be learnt", _class_of_the_test,
+        Reads(SEGMENTS, KIND, rows=2 * COUNT, classes=("0", "1", "2"), says={"unknown_labels": "2 do not occur"})),
+    Row("training-masks-of-one-class", "masks in train and test, of which those of train are empty", "labs", "user reports", "nothing to learn",
+        _nothing_in_train, Refused("one_class", ("training pictures",))),
 )  # fmt: skip

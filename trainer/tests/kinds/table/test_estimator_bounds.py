@@ -11,8 +11,9 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 from trainer import estimators
 from trainer.core import registry
 from trainer.core.example import Dataset, Example
-from trainer.kinds.table import boosting, encoded, linear, perceptron, trees
-from trainer.kinds.table.boosting import Boosted
+from trainer.kinds.boosted import boosting
+from trainer.kinds.boosted.boosting import Boosted
+from trainer.kinds.table import encoded, linear, perceptron, trees
 from trainer.kinds.table.encoder import Encoder
 from trainer.kinds.table.linear import LinearTable
 from trainer.kinds.table.perceptron import PerceptronTable

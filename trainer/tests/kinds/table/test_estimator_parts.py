@@ -12,9 +12,10 @@ from trainer.config import settings as options
 from trainer.core import registry
 from trainer.core.example import Dataset, Example
 from trainer.estimators import balance, folds
-from trainer.kinds.table import boosting, columns, encoded, forest
+from trainer.kinds.boosted import boosting, forest
+from trainer.kinds.boosted.forest import Forest
+from trainer.kinds.table import columns, encoded
 from trainer.kinds.table.columns import Columns
-from trainer.kinds.table.forest import Forest
 
 TASKS = {True: "tabular-classification", False: "tabular-regression"}
 

@@ -12,7 +12,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 
 from trainer.core import registry
 from trainer.core.example import Dataset, Example
-from trainer.kinds.table import boosting, linear, perceptron, trees
+from trainer.kinds.boosted import boosting
+from trainer.kinds.table import linear, perceptron, trees
 
 SETTINGS = SimpleNamespace(seed=3, class_weights="none", source=lambda name: "form")
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy
 
-from trainer.kinds.table.forest import Forest
+from trainer.kinds.boosted.forest import Forest
 
 ROUNDS, PATIENCE = 500, 15  # the most rounds, and those without improvement after which the fit stops
 _LEVELS, _CELL_SECONDS = 6, 2.5e-9  # a row is counted once on each level of a tree; on one slow core

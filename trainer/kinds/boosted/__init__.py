@@ -1,0 +1,1 @@
+"""Gradient-boosted trees as arrays of nodes, for the kinds that fit them."""

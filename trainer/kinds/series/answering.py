@@ -1,0 +1,125 @@
+"""Forecasts by a saved model: from the end of new data, which continue what the model knows of each series."""
+
+from dataclasses import replace
+
+import numpy
+
+from trainer import export
+from trainer.core import registry
+from trainer.data import sources
+from trainer.data.checks import Checks
+from trainer.data.columns import choices, clocks, joined_clocks, profiles
+from trainer.data.columns.values import Style
+from trainer.data.formats import tables as read_tables
+from trainer.data.formats.table import NotATable, Table
+from trainer.errors import UserError, reading_model, some
+from trainer.kinds.series import columns, forecaster, gathered, methods, results
+from trainer.kinds.series.columns import Found
+from trainer.kinds.series.forecaster import Forecaster
+from trainer.kinds.series.panel import Panel, filled
+from trainer.models import saved_model
+from trainer.run_folder import stop
+
+_FARTHEST = 2  # seasons, and at least as many steps as are forecast, between what a model knows and new rows that continue it
+
+
+def answer(spec, settings, model, events, began: float) -> None:
+    """Forecast behind the last value of each series of the dataset, and write the results. Raises UserError."""
+    from trainer.training import candidates
+
+    described = model.description
+    with reading_model("The model"):
+        target, known = registry.restored(described["target"]), forecaster.load(model.folder)
+    found = sources.find(spec, settings.data_file, events)
+    checks = Checks(events)
+    needed = [*described["columns"], described["label_column"]]
+    fitting = _fitting(found, needed, settings, events)
+    if not fitting:
+        raise UserError(
+            "no_data", f"The dataset has no table with the columns {some(needed, 8)}, which the model reads.", "Add one, or choose another model.",
+            f"Not used: {found.ignored}." if found.ignored else "",
+        )  # fmt: skip
+    where = some([t.name for t in fitting], 3)
+    read = gathered.panel(fitting, _found(fitting, described, known, settings, where), where, checks, fewest=1)
+    panel, joined = continued(read, known)
+    if joined:
+        events.decision("continued", joined, f"Of {len(panel):,} series, {joined:,} go on where the training data ended.")
+    enough = max(gathered.FEWEST, 2 * known.fitted.season)
+    if short := int((panel.lengths < enough).sum()):
+        text = f"{short:,} of {len(panel):,} series have fewer than {enough} steps before the forecast and do not continue the training data."
+        events.warning("short_history", f"{text} Their forecasts are hardly better than a guess: add earlier rows.")
+    stop.check(spec.folder)
+    asked = results.future(known, panel)
+    events.phase("predict", f"Forecasting {known.steps} steps of {len(panel):,} series.")
+    outputs = known.outputs(asked)
+    events.phase("export", "Writing the forecasts.")
+    nobody = numpy.zeros(len(asked), bool)
+    answered = export.Answered(registry.of(described["kind"]), asked, outputs, numpy.full(len(asked), numpy.nan), nobody, target)
+    facts = {"Method": methods.TITLES[known.method], "Steps ahead": str(known.steps), "Series": f"{len(panel):,}"}
+    export.prediction(
+        spec, settings, model, answered, sorted(t.name for t in fitting), list(described["columns"]), sum(n for _, n in checks.dropped),
+        described["label_column"], candidates.versions(), events, began, facts,
+    )  # fmt: skip
+
+
+def _fitting(found: sources.Sources, needed: list[str], settings, events) -> list[Table]:
+    """The tables that have the columns ``needed``."""
+    fitting = []
+    for source in found.tables:
+        try:
+            fitting += [t for t in read_tables.read_all(source, {n.lower() for n in needed}, settings, events) if not t.lacks(needed)]
+        except NotATable as e:
+            found.ignored.add(source.name, e)
+    return fitting
+
+
+def _time(described: dict, known: Forecaster) -> list[str]:
+    """The columns of the time: those between the ids and the covariates."""
+    columns = described["columns"]
+    return columns[len(known.history.ids[0]) : len(columns) - len(known.covariates)]
+
+
+def _found(tables: list[Table], described: dict, known: Forecaster, settings, where: str) -> Found:
+    """The columns of the model in new tables. Raises UserError where the times cannot be read."""
+    time = _time(described, known)
+    seen = profiles.of(tables)
+    names = [choices.resolve(n, seen, "time_column", where) for n in time]
+    if len(names) > 1:
+        clock = joined_clocks.of({n: seen[n].dates for n in names}, lambda name: columns.cells_of(tables, name))
+    else:
+        clock = clocks.asked(names[0], columns.cells_of(tables, names[0]))
+    if clock is None or numpy.isnan(clock.times).all():
+        raise UserError("no_times", f"The column {some(time)} of {where} has no times that can be read.", "Write them as in the training data.")
+    if known.calendar.form == columns.WEEK:
+        clock = replace(clock, times=columns.weeks(columns.cells_of(tables, names[0])))
+    label = described["label_column"]
+    ids = described["columns"][: len(known.history.ids[0])]
+    style = saved_model.styles(described).get(label, Style())
+    return Found(clock, known.calendar, label, tuple(ids), known.covariates, style, ())
+
+
+def continued(panel: Panel, known: Forecaster) -> tuple[Panel, int]:
+    """``panel`` with the steps that the model knows before it, and how many series go on."""
+    history = known.history
+    places = {ids: i for i, ids in enumerate(history.ids)}
+    far = max(known.steps, _FARTHEST * known.fitted.season)
+    content, observed, firsts, covariates, joined = [], [], [], [], 0
+    for s in range(len(panel)):
+        values, there, first = panel.values[s], panel.observed[s], int(panel.firsts[s])
+        ahead = panel.known[s] if panel.known else None
+        old = places.get(panel.ids[s])
+        if old is not None and first - (begin := int(history.firsts[old])) > 0 and first - begin - len(history.values[old]) <= far:
+            before = history.values[old][: first - begin]
+            gap = numpy.full(first - begin - len(before), numpy.nan)
+            values = filled(numpy.concatenate([before, gap, values]))
+            there = numpy.concatenate([numpy.ones(len(before), bool), numpy.zeros(len(gap), bool), there])
+            if ahead is not None and history.known:
+                earlier = history.known[old][: first - begin]
+                ahead = numpy.concatenate([earlier, numpy.repeat(ahead[:1], len(gap), axis=0), ahead])
+            first, joined = begin, joined + 1
+        content.append(values)
+        observed.append(there)
+        firsts.append(first)
+        if ahead is not None:
+            covariates.append(ahead)
+    return Panel(panel.ids, tuple(content), tuple(observed), numpy.array(firsts, numpy.int64), (), panel.files, tuple(covariates)), joined

@@ -1,0 +1,207 @@
+"""Which columns of a table are the time, the target, the ids and the covariates of series, each with the reason."""
+
+import datetime
+import math
+import re
+from dataclasses import dataclass, replace
+
+import numpy
+
+from trainer.data.columns import choices, clocks, dates, joined_clocks, values
+from trainer.data.columns.clocks import Clock
+from trainer.data.columns.profiles import Profile
+from trainer.data.columns.values import Style
+from trainer.data.formats.table import Table
+from trainer.errors import UserError, some
+from trainer.kinds.series import calendar
+from trainer.kinds.series.calendar import DATE, PERIOD, PLAIN, QUARTER, REGULAR, TIME, WEEK, Calendar
+
+NONE = "none"
+_TARGETS = ("value", "target", "y", "label", "count", "demand", "sales", "observation", "measurement", "wert")
+_WEEK = re.compile(r"(\d{4})[-/ ]?W(\d{1,2})", re.I)
+_TWICE = 0.01  # of the rows of a series may have the moment of another one
+_DAY = 86400.0
+
+
+@dataclass(frozen=True)
+class Found:
+    """The columns of series, their steps, and the decisions with their reasons."""
+
+    clock: Clock
+    calendar: Calendar
+    target: str
+    ids: tuple[str, ...]
+    known: tuple[str, ...]
+    style: Style
+    decisions: tuple[tuple[str, object, str], ...]
+
+
+def cells_of(tables: list[Table], name: str) -> list[str]:
+    return [c for t in tables for c in t.cells(name)]
+
+
+def find(tables: list[Table], seen: dict[str, Profile], settings, where: str, only: bool) -> Found:
+    """The columns of ``tables``. With ``only``, the table must be a series without a doubt: it has no other columns, and repeats no moment.
+
+    Raises UserError where they are none, or where the user must say which they are.
+    """
+    clock, form, why_clock = _clock(tables, seen, settings, where)
+    others = {n: p for n, p in seen.items() if n not in clock.parts}
+    known = _known(others, settings, where)
+    target, why_target = _target({n: p for n, p in others.items() if n not in known}, settings, where)
+    series, ids, why_ids = _ids(tables, others, clock, {target, *known}, settings, where)
+    there = ~numpy.isnan(clock.times)
+    steps, regular = calendar.found(clock.times[there], series[there], clock.dates, form)
+    if steps is None or regular < REGULAR:
+        raise UserError(
+            "irregular_times", f"The times in {clock.column} of {where} are irregular: only {regular:.0%} of the steps are equal.",
+            "Bring the rows to regular times, for example one for each day, or set task to tabular-regression to predict single rows.",
+        )  # fmt: skip
+    unused = [n for n in others if n not in (target, *ids, *known) and seen[n].distinct > 1]
+    if only and (any(not seen[n].is_identifier for n in unused) or seen[target].distinct <= 2):
+        raise UserError("not_only_a_series", f"{where} has more than a series.", "Set task to forecast.")
+    decisions = [
+        ("time_column", clock.column, f"{clock.column} tells the times, {why_clock}. One step is {steps.words}."),
+        ("label_column", target, f"{target} is forecast, {why_target}."),
+        ("series_column", list(ids), why_ids),
+    ]
+    if known:
+        decisions.append(("known_covariates", list(known), f"{some(known)} {'are' if len(known) > 1 else 'is'} known ahead, as requested."))
+    if unused:
+        why = (
+            f"{some(unused, 6)} {'are' if len(unused) > 1 else 'is'} not read. Columns that are known for the future can be set as known_covariates."
+        )
+        decisions.append(("columns_not_read", unused, why))
+    return Found(clock, steps, target, ids, known, seen[target].style, tuple(decisions))
+
+
+def _clock(tables: list[Table], seen: dict[str, Profile], settings, where: str) -> tuple[Clock, str, str]:
+    asked = settings.time_column.strip()
+    if asked and asked.lower() != NONE:
+        name = choices.resolve(asked, seen, "time_column", where)
+        found, why = clocks.asked(name, cells_of(tables, name)), "as requested"
+    else:
+        found, why = _detected(tables, seen, settings), "the column with times"
+    if found is None:
+        raise UserError(
+            "no_times", f"No column of {where} tells when its rows were recorded.", "Set time_column to a column with dates or growing numbers.",
+            f"Its columns are {some(seen)}.",
+        )  # fmt: skip
+    cells = [c for c in cells_of(tables, found.parts[0])[:1000] if not values.is_missing(c)]
+    form = _form(found, cells)
+    if form == WEEK:
+        found = replace(found, times=weeks(cells_of(tables, found.column)))
+    return found, form, why
+
+
+def _detected(tables: list[Table], seen: dict[str, Profile], settings) -> Clock | None:
+    """The clock in several columns, else the first column of times."""
+    joined = joined_clocks.of({n: p.dates for n, p in seen.items()}, lambda name: cells_of(tables, name))
+    if joined is not None:
+        return joined
+    label = settings.label_column.strip().lower()
+    for name, p in seen.items():
+        if name.lower() == label or not clocks.is_of_rows(name) or not clocks.may_be(name, p.dates, p.numeric, tables[0].cells(name)):
+            continue
+        if (clock := clocks.asked(name, cells_of(tables, name), as_named=True)) is not None:
+            return clock
+    return None
+
+
+def _form(clock: Clock, cells: list[str]) -> str:
+    if not clock.dates and not (clock.parts[1:] and numpy.nanmax(numpy.abs(clock.times)) > 1e6):
+        return PLAIN
+    if not clock.parts[1:] and cells and all(dates.is_period(c) for c in cells):
+        first = cells[0].upper()
+        return QUARTER if "Q" in first else WEEK if "W" in first else PERIOD
+    known = clock.times[~numpy.isnan(clock.times)]
+    return TIME if numpy.mod(known, _DAY).any() else DATE
+
+
+def weeks(cells: list[str]) -> numpy.ndarray:
+    """The beginnings of ISO weeks, in seconds since 1970."""
+    read = {c: _of_week(c) for c in set(cells)}
+    return numpy.array([read[c] for c in cells])
+
+
+def _of_week(cell: str) -> float:
+    """The Monday of an ISO week in seconds since 1970; NaN for none."""
+    match = _WEEK.fullmatch(cell.strip())
+    try:
+        day = datetime.date.fromisocalendar(int(match[1]), int(match[2]), 1) if match else None
+    except ValueError:
+        day = None
+    return math.nan if day is None else dates.stamp(day.year, day.month, day.day)
+
+
+def _known(others: dict[str, Profile], settings, where: str) -> tuple[str, ...]:
+    """The covariates that the user names. Raises UserError for one that is no column of numbers."""
+    found = tuple(choices.resolve(n, others, "known_covariates", where) for n in settings.known_covariates.split(",") if n.strip())
+    for name in found:
+        if not others[name].numeric:
+            raise UserError("covariate", f"{name} of {where} has no numbers, so it cannot be a covariate.", "Remove it from known_covariates.")
+    return found
+
+
+def _target(others: dict[str, Profile], settings, where: str) -> tuple[str, str]:
+    if settings.label_column.strip():
+        name = choices.resolve(settings.label_column, others, "label_column", where)
+        if not others[name].numeric:
+            raise UserError("no_number", f"{name} of {where} has no numbers, so it cannot be forecast.", "Set label_column to a column of numbers.")
+        return name, "as requested"
+    numeric = [n for n, p in others.items() if p.numeric]
+    numeric = [n for n in numeric if not others[n].is_identifier] or numeric
+    named = [n for n in numeric if n.strip().lower() in _TARGETS]
+    if len(named) == 1:
+        return named[0], "because of its name"
+    asked = settings.series_column.lower().replace(" ", "").split(",")
+    measured = [n for n in numeric if n.lower().replace(" ", "") not in asked]
+    if len(measured) > 1:
+        measured = [n for n in measured if others[n].distinct > max(10, others[n].cells // 50)] or measured
+    if len(measured) == 1:
+        return measured[0], "the only column of numbers that change"
+    if not numeric:
+        raise UserError("no_number", f"No column of {where} has numbers to forecast.", "Add a column of numbers, or set label_column.")
+    raise UserError(
+        "several_targets", f"Several columns of {where} could be forecast: {some(measured)}.", f"Set label_column, for example to {measured[0]}."
+    )
+
+
+def _ids(tables, others: dict[str, Profile], clock: Clock, used: set[str], settings, where: str) -> tuple[numpy.ndarray, tuple[str, ...], str]:
+    """A number for the series of each row, the columns that tell series apart, and why."""
+    asked = settings.series_column.strip()
+    if asked and asked.lower() != NONE:
+        names = tuple(choices.resolve(n, others, "series_column", where) for n in asked.split(",") if n.strip())
+        codes = keys(tables, names)[1]
+        return codes, names, f"{some(names)} tells series apart, as requested: there are {codes.max() + 1:,}."
+    one = numpy.zeros(len(clock.times), int)
+    if asked or _once(clock.times, one):
+        return one, (), "The rows are one series."
+    fitting = [n for n, p in others.items() if n not in used and 2 <= p.distinct <= p.cells // 2]
+    sets = [(n,) for n in fitting] + [(a, b) for i, a in enumerate(fitting[:8]) for b in fitting[i + 1 : 8]]
+    for names in sorted(sets, key=lambda s: (len(s), numpy.prod([others[n].distinct for n in s]))):
+        codes = keys(tables, names)[1]
+        if _once(clock.times, codes):
+            return codes, names, f"{some(names)} tells {codes.max() + 1:,} series apart: each has one row at a time."
+    raise UserError(
+        "two_at_once", f"Several rows of {where} have the same moment in {clock.column}, and no column tells series apart.",
+        "Set series_column to the columns that do, or join the rows of one moment.",
+    )  # fmt: skip
+
+
+def keys(tables: list[Table], names: tuple[str, ...]) -> tuple[list[tuple[str, ...]], numpy.ndarray]:
+    """The ids of each series in the columns ``names``, and the number of the series of each row."""
+    if not names:
+        return [()], numpy.zeros(sum(len(t.rows) for t in tables), numpy.int64)
+    numbers: dict[tuple[str, ...], int] = {}
+    rows = zip(*(map(str.strip, cells_of(tables, n)) for n in names))
+    codes = numpy.fromiter((numbers.setdefault(row, len(numbers)) for row in rows), numpy.int64)
+    return list(numbers), codes
+
+
+def _once(times: numpy.ndarray, codes: numpy.ndarray) -> bool:
+    """Whether nearly each row has a moment of its own in its series."""
+    known = ~numpy.isnan(times)
+    order = numpy.lexsort((times[known], codes[known]))
+    same = (numpy.diff(times[known][order]) == 0) & (numpy.diff(codes[known][order]) == 0)
+    return bool(same.sum() <= max(1, _TWICE * known.sum()))

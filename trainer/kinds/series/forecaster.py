@@ -1,0 +1,220 @@
+"""The forecaster: chooses a method on rolling origins, and answers with intervals. Its files are JSON and arrays; nothing in them runs code."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy
+from safetensors import numpy as safetensors
+
+from trainer import threads
+from trainer.config.settings import Settings
+from trainer.core.example import Dataset, Example
+from trainer.errors import UserError
+from trainer.kinds.boosted import forest as forests
+from trainer.kinds.series import judging, methods, steps as examples_of
+from trainer.kinds.series.calendar import Calendar
+from trainer.kinds.series.judging import Judged
+from trainer.kinds.series.lags import Lags
+from trainer.kinds.series.methods import Fitted
+from trainer.kinds.series.panel import Panel, length_read, scales
+from trainer.kinds.series.target import FORECAST, WIDTH, Later
+from trainer.run_folder import files
+
+NAME = "forecaster"
+HISTORY = "history.safetensors"
+_KEPT = 4_000_000  # values of all series together that a model keeps, so that new rows continue them
+_MOST_SERIES, _MOST_STEPS, _LONGEST_SEASON = 5_000_000, 10_000, 1000
+
+
+@dataclass(frozen=True)
+class Forecaster:
+    """``method`` is the one that answers, ``widths`` are those of its intervals (2 x steps, in units of MASE).
+
+    ``figures`` are the mean MASE of each method on the rolling origins and its standard error, ``origins`` their number. ``history`` are the last
+    steps of all series. ``judged`` answers the validation steps: with trees that have not seen them.
+    """
+
+    method: str
+    fitted: Fitted
+    widths: numpy.ndarray
+    figures: dict[str, tuple[float, float]]
+    origins: int
+    history: Panel
+    covariates: tuple[str, ...] = ()
+    judged: "AtOrigins | None" = field(default=None, compare=False)
+
+    @property
+    def steps(self) -> int:
+        return self.widths.shape[1]
+
+    @property
+    def calendar(self) -> Calendar:
+        return self.fitted.lags.calendar
+
+    @property
+    def parameters(self) -> int:
+        forest = self.fitted.forest if self.method in (methods.TREES, methods.MEAN) else None
+        return (len(forest.value) if forest else 0) + self.widths.size
+
+    def outputs(self, examples: Sequence[Example]) -> numpy.ndarray:
+        """The answers (steps x 7, see ``Later``)."""
+        return self.by(self.method, examples)
+
+    def by(self, method: str, examples: Sequence[Example]) -> numpy.ndarray:
+        """The answers of a method; without intervals unless it is the chosen one."""
+        if not len(examples):
+            return numpy.zeros((0, WIDTH))
+        panel, series, ends, aheads = examples_of.questions(examples)
+        pairs, place = numpy.unique(numpy.stack([series, ends]), axis=1, return_inverse=True)
+        place, most = place.ravel(), int(aheads.max())
+        forecast, scale, floor = numpy.zeros((pairs.shape[1], most)), numpy.ones(pairs.shape[1]), numpy.zeros(pairs.shape[1])
+        for part, histories in judging.batches(panel, pairs[0], pairs[1], self.fitted.season, most):
+            forecast[part] = self.fitted.forecast(method, histories, most)
+            scale[part] = scales(histories.values, self.fitted.season)
+            floor[part] = numpy.where(numpy.nanmin(histories.values, axis=1) >= 0, 0.0, -numpy.inf)
+        widths = self.widths if method == self.method else numpy.full_like(self.widths, numpy.nan)
+        return _with_intervals(forecast[place, aheads - 1], scale[place], aheads, widths, series, floor[place])
+
+    def save(self, folder: Path) -> None:
+        uses_trees = self.method in (methods.TREES, methods.MEAN) and self.fitted.forest is not None
+        if uses_trees and self.fitted.forest:
+            self.fitted.forest.save(folder)
+        history = {"values": numpy.concatenate(self.history.values), "lengths": self.history.lengths, "firsts": self.history.firsts}
+        if self.history.known:
+            history["known"] = numpy.concatenate(self.history.known)
+        files.write_bytes(folder / HISTORY, safetensors.save({n: numpy.ascontiguousarray(a) for n, a in history.items()}))
+        config = {
+            "model_type": NAME, "method": self.method, "season": self.fitted.season, "calendar": self.calendar.described(),
+            "covariates": list(self.covariates), "widths": [[None if math.isnan(w) else w for w in row] for row in self.widths.tolist()],
+            "figures": {n: list(f) for n, f in self.figures.items()}, "origins": self.origins, "trees": uses_trees,
+            "series": [list(ids) for ids in self.history.ids],
+        }  # fmt: skip
+        files.write_json(folder / "config.json", config)
+
+
+def _with_intervals(forecast, scale, aheads, widths, series, floor) -> numpy.ndarray:
+    """The outputs of steps. Farther ahead than was measured, intervals grow with the root of the distance."""
+    place = numpy.minimum(aheads, widths.shape[1]) - 1
+    grown = numpy.sqrt(aheads / (place + 1))
+    found = numpy.zeros((len(forecast), WIDTH))
+    found[:, 0], found[:, 5], found[:, 6] = forecast, scale, series
+    for level in range(len(widths)):
+        half = widths[level][place] * grown * scale
+        found[:, 1 + 2 * level] = numpy.maximum(forecast - half, floor) if numpy.isfinite(half).all() else forecast - half
+        found[:, 2 + 2 * level] = forecast + half
+    return found
+
+
+@dataclass(frozen=True)
+class AtOrigins:
+    """Answers the validation steps with what was forecast from the rolling origins."""
+
+    judged: Judged
+    method: str
+    widths: numpy.ndarray
+
+    def outputs(self, examples) -> numpy.ndarray:
+        if not len(examples):
+            return numpy.zeros((0, WIDTH))
+        _, series, ends, aheads = examples_of.questions(examples)
+        at = {pair: i for i, pair in enumerate(zip(self.judged.origins.series.tolist(), self.judged.origins.ends.tolist()))}
+        rows = numpy.array([at[pair] for pair in zip(series.tolist(), ends.tolist())])
+        forecast = self.judged.forecasts[self.method][rows, aheads - 1]
+        return _with_intervals(forecast, self.judged.scale[rows], aheads, self.widths, series, numpy.full(len(rows), -numpy.inf))
+
+
+def fit(data: Dataset, target: Later, settings: Settings) -> Forecaster:
+    """Choose the method on rolling origins inside the training steps, and fit what all series share on all of these.
+
+    Raises UserError where the method that was asked for cannot be fitted."""
+    split = data.splits["train"]
+    assert isinstance(split, examples_of.Steps)
+    how: Lags = split.details.lags
+    ends, horizon = split.details.ends, split.details.steps
+    asked = () if settings.forecast_method == "auto" else (settings.forecast_method,)
+    with threads.one():
+        judged = judging.judge(split.panel, ends, how, horizon, settings.seed, (methods.NAIVE, *asked) if asked else None)
+        method, figures = judging.choose(judged, settings.metric)
+        fitted = methods.fit(split.panel, ends, how, settings.seed)
+    if asked:
+        method = asked[0]
+        if method not in judged.forecasts or method not in fitted.names():
+            raise UserError(
+                "short_series", f"The series are too short for {methods.TITLES[method]} and its rolling origins.",
+                "Set forecast_method to auto, set a smaller horizon, or add earlier rows.",
+            )  # fmt: skip
+    widths = judging.widths(judged, method, horizon)
+    return Forecaster(
+        method, fitted, widths, figures, len(judged.origins), _kept(split.panel, how), split.details.covariates, AtOrigins(judged, method, widths)
+    )
+
+
+def naive(how: Lags, examples) -> numpy.ndarray:
+    """The outputs of the seasonal naive forecast, without intervals."""
+    none = numpy.full((len(judging.LEVELS), 1), numpy.nan)
+    return Forecaster(methods.NAIVE, Fitted(how), none, {}, 0, examples.panel).outputs(examples)
+
+
+def means(how: Lags, examples: examples_of.Steps) -> numpy.ndarray:
+    """The outputs of a model that always forecasts the mean of the series so far."""
+    outputs = naive(how, examples)
+    pairs, place = numpy.unique(numpy.stack([examples.series, examples.ends]), axis=1, return_inverse=True)
+    outputs[:, FORECAST] = numpy.array([examples.panel.values[s][:end].mean() for s, end in pairs.T])[place.ravel()]
+    return outputs
+
+
+def _kept(panel: Panel, how: Lags) -> Panel:
+    """The last steps of each series, as many as a model may keep."""
+    length = min(length_read(how.season), max(2 * how.season + 2, how.reach, _KEPT // max(1, len(panel))))
+    begins = numpy.maximum(0, panel.lengths - length)
+    return Panel(
+        panel.ids, tuple(v[b:] for v, b in zip(panel.values, begins)), tuple(o[b:] for o, b in zip(panel.observed, begins)),
+        panel.firsts + begins, known=tuple(k[b : len(v)] for k, v, b in zip(panel.known, panel.values, begins)),
+    )  # fmt: skip
+
+
+def load(folder: Path) -> Forecaster:
+    """The forecaster that ``save`` wrote. Raises OSError, ValueError, KeyError or TypeError for other files, which may be damaged or forged."""
+    config = files.read_json(folder / "config.json")
+    if config["model_type"] != NAME or config["method"] not in methods.TITLES:
+        raise ValueError("its config.json does not describe a forecaster")
+    season, covariates = config["season"], config["covariates"]
+    if type(season) is not int or not 1 <= season <= _LONGEST_SEASON:
+        raise ValueError("the season is not described")
+    if not isinstance(covariates, list) or not all(isinstance(c, str) for c in covariates) or len(covariates) > 1000:
+        raise ValueError("the covariates are not described")
+    how = Lags(season, Calendar.restored(config["calendar"]), len(covariates))
+    widths = numpy.array([[numpy.nan if w is None else float(w) for w in row] for row in config["widths"]])
+    if widths.ndim != 2 or len(widths) != len(judging.LEVELS) or not 1 <= widths.shape[1] <= _MOST_STEPS or (widths < 0).any():
+        raise ValueError("the intervals are not described")
+    forest = forests.load(folder, 1, [0] * how.width) if config["trees"] is True else None
+    if forest is None and config["method"] == methods.TREES:
+        raise ValueError("the trees are missing")
+    origins, told = config["origins"], config["figures"]
+    if type(origins) is not int or not isinstance(told, dict):
+        raise ValueError("how the method was chosen is not described")
+    figures = {n: (float(mean), float(error)) for n, (mean, error) in told.items() if n in methods.TITLES}
+    return Forecaster(config["method"], Fitted(how, forest), widths, figures, origins, _history(folder, config), tuple(covariates))
+
+
+def _history(folder: Path, config: dict) -> Panel:
+    tensors = safetensors.load_file(folder / HISTORY)
+    values, lengths, firsts, ids = tensors["values"], tensors["lengths"], tensors["firsts"], config["series"]
+    if values.dtype != numpy.float64 or lengths.dtype != numpy.int64 or firsts.dtype != numpy.int64 or values.ndim != 1 or not len(lengths):
+        raise ValueError("the history has the wrong type")
+    if lengths.shape != firsts.shape or lengths.ndim != 1 or len(ids) != len(lengths) or len(ids) > _MOST_SERIES:
+        raise ValueError("the series are not described")
+    if (lengths < 1).any() or (lengths > len(values)).any() or lengths.sum() != len(values) or (numpy.abs(firsts) > 1e15).any():
+        raise ValueError("the lengths of the series are wrong")
+    if not numpy.isfinite(values).all() or not all(isinstance(i, list) and all(isinstance(c, str) for c in i) for i in ids):
+        raise ValueError("the history is not one of numbers")
+    cuts = numpy.cumsum(lengths)[:-1]
+    known: tuple = ()
+    if config["covariates"]:
+        if tensors["known"].shape != (len(values), len(config["covariates"])):
+            raise ValueError("the covariates have the wrong shape")
+        known = tuple(numpy.split(tensors["known"].astype(numpy.float64), cuts))
+    parts = tuple(numpy.split(values, cuts))
+    return Panel(tuple(map(tuple, ids)), parts, tuple(numpy.ones(len(p), bool) for p in parts), firsts, known=known)

@@ -1,0 +1,184 @@
+"""From tables to series: the claim, the panel on its steps, and the three splits."""
+
+import hashlib
+import re
+
+import numpy
+
+from trainer.core.example import Dataset
+from trainer.core.kind import Kind
+from trainer.data import names, ordered
+from trainer.data.checks import Checks
+from trainer.data.claims import FORM, Claim, Files
+from trainer.data.columns import dates, profiles
+from trainer.data.columns.clocks import NAMES
+from trainer.data.columns.features import NUMBER
+from trainer.data.columns.fills import KEEP
+from trainer.data.formats.table import Table
+from trainer.errors import UserError, count, some
+from trainer.gc_pause import paused
+from trainer.kinds.rows import from_tables
+from trainer.kinds.series import columns, gathered, judging, steps as examples_of
+from trainer.kinds.series.calendar import Calendar
+from trainer.kinds.series.columns import Found
+from trainer.kinds.series.lags import Lags
+from trainer.kinds.series.panel import Panel
+
+_CLEAR = 0.7  # how sure a claim is that nobody asked for
+_FEWEST = 12  # rows of a table that is a series without being asked for
+_LOOK = 4096  # bytes at the beginning of a file
+_MOST_COLUMNS = 6
+_LARGEST = 20 << 20  # bytes of a file that is no text, which is read to look whether it is a series
+_SEPARATED = re.compile(r"[,;\t|]")
+
+
+@paused()
+def claim(kind: Kind, files: Files, settings) -> Claim | None:
+    """A claim of tables that are series: as asked by the task, or where nothing else can be meant."""
+    asked = settings.task in kind.tasks
+    if not asked and not (settings.task == "auto" and _may_be(files.sources.tables, settings)):
+        return None
+    try:
+        tables = from_tables.read(files.sources.tables, files.sources.ignored, settings, files.checks.events)
+        tables = _alike(tables, files, asked)
+        where = some([t.name for t in tables], 3)
+        seen = profiles.of(tables, settings.fill_values if settings.repairs else KEEP)
+        found = columns.find(tables, seen, settings, where, only=not asked)
+        rows = sum(len(t.rows) for t in tables)
+        if not asked and rows < _FEWEST:
+            return None
+    except UserError:
+        if asked:
+            raise
+        return None
+    return Claim(kind, FORM if asked else _CLEAR, rows, f"series of {rows} steps", (tables, found), frozenset(t.name for t in tables))
+
+
+def _may_be(sources, settings) -> bool:
+    """Whether a quick look at the files allows a series that nobody asked for."""
+    other = (settings.text_column, settings.text_pair_column, settings.group_column, settings.split_column, settings.label_from, settings.id_column)
+    if any(o.strip() for o in other) or settings.split not in ("auto", ordered.TIME) or settings.time_column.strip().lower() == columns.NONE:
+        return False
+    if settings.validation_file or settings.test_file or any(names.split_of(s.name) or names.chosen_as(s.name) for s in sources):
+        return False
+    return bool(sources) and all(map(_looks, sources))
+
+
+def _looks(source) -> bool:
+    """Whether the beginning of a file has few columns and times."""
+    if names.extension(source.name) not in ("csv", "tsv", "txt", "dat", "jsonl", "ndjson"):
+        return source.size <= _LARGEST and names.extension(source.name) in (*names.WORKBOOKS, names.PARQUET, "json")
+    try:
+        with open(source.file, "rb") as file:
+            lines = file.read(_LOOK).decode("utf-8", "replace").splitlines()[:20]
+    except OSError:
+        return False
+    cells = [[c.strip().strip('"') for c in _SEPARATED.split(line)] for line in lines if line.strip()]
+    if names.extension(source.name) in ("jsonl", "ndjson"):
+        return bool(cells) and len(cells[0]) <= _MOST_COLUMNS
+    if len(cells) < 3 or not all(2 <= len(row) <= _MOST_COLUMNS for row in cells[:-1]):
+        return False
+    heads = {"_".join(c.lower().split()) for row in cells[:3] for c in row}
+    timed = sum(any(dates.is_date(c) or dates.is_period(c) or dates.is_compact(c) for c in row) for row in cells)
+    return timed >= 0.8 * (len(cells) - 3) or bool(heads & NAMES)
+
+
+def _alike(tables: list[Table], files: Files, asked: bool) -> list[Table]:
+    """The tables that have the columns of the largest one. Raises UserError where others are there and nobody asked for a series."""
+    largest = max(tables, key=lambda t: len(t.rows))
+    wanted = {c.lower() for c in largest.columns}
+    others = [t for t in tables if {c.lower() for c in t.columns} != wanted]
+    if others and not asked:
+        raise UserError("several_tables", "There are tables with different columns.", "Set data_file to one of them.")
+    for table in others:
+        files.sources.ignored.add(table.name, f"its columns are not those of {largest.name}")
+    return [t for t in tables if t not in others]
+
+
+@paused()
+def load(claimed: Claim, settings, checks: Checks) -> Dataset:
+    """The series of a training. Raises UserError for everything that only the user can fix."""
+    tables, found = claimed.reading
+    assert claimed.files is not None
+    for decision in found.decisions:
+        checks.events.decision(*decision)
+    checks.ignore(claimed.files.sources.ignored.items())
+    where = some([t.name for t in tables], 3)
+    if settings.test_file or settings.validation_file:
+        checks.warning(
+            "test_file", "Forecasts are tested on the last steps of each series: the rows of test_file and validation_file are among these."
+        )
+    panel = gathered.panel(tables, found, where, checks)
+    season = _season(panel, found.calendar, settings, checks)
+    horizon = _horizon(panel, season, settings, where, checks)
+    lags = Lags(season, found.calendar, len(found.known))
+    lengths = panel.lengths
+    tested = (lengths >= 3 * horizon) if settings.test_fraction > 0 else numpy.zeros(len(panel), bool)
+    ends = numpy.where(tested, lengths - horizon, lengths)
+    splits = _splits(panel, found.calendar, lags, ends, horizon, settings.seed)
+    splits["train"].details = examples_of.Details(lags, ends, horizon, found.known)
+    test = f"The last {count(horizon, 'step')} of each series are the test" if tested.any() else "There is no test"
+    origins = len(numpy.unique(numpy.stack([splits["validation"].series, splits["validation"].ends]), axis=1).T)
+    checks.events.decision("split", "time", f"{test}; {count(origins, 'rolling origin')} before them choose the method.")
+    return Dataset(
+        task=settings.task if settings.task in claimed.kind.tasks else claimed.kind.tasks[0],
+        kind=claimed.kind,
+        splits=splits,  # type: ignore[arg-type]  # sequences that make examples when they are asked for
+        files=sorted(t.name for t in tables),
+        columns=(*found.ids, *found.clock.parts, *found.known),
+        label_column=found.target,
+        types=dict.fromkeys(found.known, NUMBER),
+        styles={found.target: found.style},
+        dropped=checks.dropped,
+        not_read=checks.not_read,
+        checks=checks.entries,
+        split_sha256=_digest(panel, found, season, horizon),
+    )
+
+
+def _splits(panel: Panel, calendar: Calendar, lags: Lags, ends: numpy.ndarray, horizon: int, seed: int) -> dict[str, examples_of.Steps]:
+    at = judging.origins(panel, ends, lags.season, horizon, seed)
+    tested = numpy.flatnonzero(ends < panel.lengths)
+    most = judging.most_series(horizon)
+    if len(tested) > most:
+        tested = numpy.sort(numpy.random.default_rng(seed).permutation(tested)[:most])
+    return {
+        "train": examples_of.in_blocks(panel, calendar, ends, 2 * lags.season + 2, horizon),
+        "validation": examples_of.behind(panel, calendar, at.series, at.ends, horizon),
+        "test": examples_of.behind(panel, calendar, tested, ends[tested], horizon),
+    }
+
+
+def _season(panel: Panel, calendar: Calendar, settings, checks: Checks) -> int:
+    usual = settings.season or calendar.season
+    why = "as requested" if settings.season else "as is usual for such steps" if usual > 1 else "as such steps have no usual one"
+    length = int(numpy.median(panel.lengths))
+    if usual > 1 and length < 2 * usual + 4:
+        checks.events.decision("season", 1, f"No season is looked for: the series have {length} steps, and a season of {usual} steps needs over two.")
+        return 1
+    said = f"The series may repeat themselves after {usual} steps, {why}." if usual > 1 else f"No season is looked for, {why}."
+    checks.events.decision("season", usual, said)
+    return usual
+
+
+def _horizon(panel: Panel, season: int, settings, where: str, checks: Checks) -> int:
+    length = int(numpy.median(panel.lengths))
+    if settings.horizon:
+        if length < 3 * settings.horizon:
+            raise UserError(
+                "short_series", f"The series of {where} have {length} steps, too few to forecast {settings.horizon}.",
+                f"Set horizon to at most {length // 3}, or add earlier rows.",
+            )  # fmt: skip
+        checks.events.decision("horizon", settings.horizon, f"{count(settings.horizon, 'step')} are forecast, as requested.")
+        return settings.horizon
+    found = max(1, min(max(season, 4), length // 5))
+    checks.events.decision("horizon", found, f"{count(found, 'step')} are forecast: one season, at least 4 and at most a fifth of the series.")
+    return found
+
+
+def _digest(panel: Panel, found: Found, season: int, horizon: int) -> str:
+    """The sha256 over all that decides the training and which steps are in which split."""
+    sums = hashlib.sha256(repr((panel.ids, found.calendar, season, horizon)).encode())
+    for part in (*panel.values, *panel.known, panel.firsts):
+        sums.update(numpy.ascontiguousarray(part).tobytes())
+    return sums.hexdigest()
