@@ -156,7 +156,7 @@ func TestTheLocalPython(t *testing.T) {
 		python := filepath.Join(cache, "clowder-ray", name, "bin", "python")
 		require.NoError(t, os.MkdirAll(filepath.Dir(python), 0o700))
 		require.NoError(t, os.WriteFile(python, []byte("#!/bin/sh\n"), 0o700))
-		if marker := filepath.Join(cache, "clowder-ray", name, "ready"); ready {
+		if marker := filepath.Join(cache, "clowder-ray", name, "core"); ready {
 			require.NoError(t, os.WriteFile(marker, nil, 0o600))
 			require.NoError(t, os.Chtimes(marker, time.Time{}, time.Now().Add(-age)))
 		}
