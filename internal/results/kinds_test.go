@@ -3,6 +3,7 @@ package results_test
 import (
 	"io/fs"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,6 +26,10 @@ func TestFilesOfATrainingAreOfHarmlessKinds(t *testing.T) {
 		"a Parquet table that is none":       {"out/nodes.parquet", "rows", "no Parquet table"},
 		"a TIFF picture":                     {"out/answers/a.tif", "II*\x00\x08", ""},
 		"a TIFF picture that is none":        {"out/answers/a.tif", "rows", "no TIFF picture"},
+		"polygons as text":                   {"out/answers/a.geojson", "{}", ""},
+		"a GeoPackage":                       {"out/answers/a.gpkg", "SQLite format 3\x00" + strings.Repeat("\x00", 52) + "GPKG", ""},
+		"another database":                   {"out/answers/a.gpkg", "SQLite format 3\x00" + strings.Repeat("\x00", 56), "no GeoPackage"},
+		"a GeoPackage that is none":          {"out/answers/a.gpkg", "rows", "no GeoPackage"},
 		"events of TensorBoard":              {"out/tensorboard/events.out.tfevents.1.host", "\x18\x00", ""},
 		"events in another place":            {"out/events.out.tfevents.1.host", "\x18\x00", other},
 		"another file beside the events":     {"out/tensorboard/plugin.js", "x", other},

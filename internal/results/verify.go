@@ -125,12 +125,17 @@ func checkKind(head []byte, o Output) error {
 			return errors.New("the file is no TIFF picture")
 		}
 		return nil
+	case ".gpkg":
+		if !isGeoPackage(head) {
+			return errors.New("the file is no GeoPackage")
+		}
+		return nil
 	case ".onnx":
 		if o.Path != onnxFile || !bytes.HasPrefix(head, onnxHeader) {
 			return errors.New("the file is no ONNX model")
 		}
 		return nil
-	case ".json", ".jsonl", ".txt", ".csv", ".tsv", ".md", ".png", ".svg", ".model", ".jinja":
+	case ".json", ".jsonl", ".geojson", ".txt", ".csv", ".tsv", ".md", ".png", ".svg", ".model", ".jinja":
 		return nil
 	default: // a list of what is harmless, because one of what is not is never complete
 		return errors.New("files of this type are not delivered, because they may run code when they are opened")
@@ -145,6 +150,12 @@ var onnxHeader = []byte{0x08}
 
 // tiffHeaders are how TIFF pictures begin: in both orders of bytes, and the larger form.
 var tiffHeaders = [][]byte{[]byte("II*\x00"), []byte("MM\x00*"), []byte("II+\x00"), []byte("MM\x00+")}
+
+// isGeoPackage reports whether a file begins as a database of SQLite that says it is a GeoPackage.
+func isGeoPackage(head []byte) bool {
+	const name, at = "GPKG", 68
+	return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) && len(head) >= at+len(name) && string(head[at:at+len(name)]) == name
+}
 
 // parquetHeader begins every Parquet file.
 var parquetHeader = []byte("PAR1")

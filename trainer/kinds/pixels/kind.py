@@ -36,9 +36,15 @@ class Pixels(ExampleKind):
 
     def claim(self, files, settings):
         from trainer.kinds.pixels import reading
+
+        return self._claim_of_scenes(files, settings) or reading.claim(self, files, settings)
+
+    def _claim_of_scenes(self, files, settings):
+        if not files.sources.images:
+            return None
         from trainer.kinds.pixels.scenes import learning
 
-        return learning.claim(self, files, settings) or reading.claim(self, files, settings)
+        return learning.claim(self, files, settings)
 
     def read(self, claim, settings, checks):
         from trainer.kinds.pixels import reading

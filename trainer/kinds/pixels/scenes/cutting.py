@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy
-import tifffile
 
 from trainer.core.input import Input
 from trainer.data import tiffs
@@ -72,6 +71,8 @@ def _small(right: numpy.ndarray) -> numpy.ndarray:
 
 
 def _write(file: Path, values: numpy.ndarray, nodata: float | None) -> None:
+    import tifffile  # only where there are scenes
+
     more: dict[str, Any] = {}
     if nodata is not None:
         more["extratags"] = [(tiffs.NODATA, "s", 0, f"{nodata:.17g}", True)]

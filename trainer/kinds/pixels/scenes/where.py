@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 
 import numpy
-from PIL import Image
 
 from trainer.core.blocks import Block, Picture, pictures
 from trainer.core.example import Dataset, Example
@@ -41,6 +40,8 @@ def _blocks(data: Dataset, scene: str) -> Iterator[tuple[str, int, int, Example]
 
 
 def _map(blocks: list[tuple[str, int, int, Example]]) -> str:
+    from PIL import Image  # only where there are pictures
+
     placed = [(split, left, top, *rasters.size(example.content.picture)) for split, left, top, example in blocks]
     width, height = max(left + w for _, left, _, w, _ in placed), max(top + h for _, _, top, _, h in placed)
     scale = min(1.0, _SIDE / max(width, height))

@@ -16,7 +16,7 @@ from conftest import events_of
 from loading import settings_of
 from PIL import Image
 from rasterio.transform import Affine
-from result_checks import blocks_of, check_training, codes, result_of
+from result_checks import blocks_of, check_training, codes
 from scene_files import POLAR, TURNED, write
 from shapely.geometry import box, mapping
 
@@ -30,6 +30,7 @@ from trainer.kinds.pixels.codings import NODATA
 from trainer.kinds.pixels.scenes import finding, learning, mapped, places
 from trainer.run import run
 from trainer.run_folder.events import Events
+from trainer.tests.zoo import reading, row
 
 SIDE = 1040
 
@@ -49,10 +50,10 @@ def ground(side=SIDE, square=50):
 def boxes(truth, square=50, transform=TURNED):
     """The squares of ice as polygons in the plane of the scene."""
     found = []
-    for row in range(0, len(truth), square):
-        for column in range(0, len(truth), square):
-            if truth[row, column]:
-                corners = [(column, row), (column + square, row), (column + square, row + square), (column, row + square)]
+    for top in range(0, len(truth), square):
+        for left in range(0, len(truth), square):
+            if truth[top, left]:
+                corners = [(left, top), (left + square, top), (left + square, top + square), (left, top + square)]
                 found.append(shapely.Polygon([transform @ c for c in corners]))
     return found
 
@@ -83,7 +84,7 @@ def test_one_scene_with_its_mask_is_learnt_in_blocks_of_place(tmp_path, make_run
 
 
 @pytest.mark.parametrize("form", ["geojson", "gpkg", "shp"])
-def test_polygons_over_a_part_of_a_scene_are_its_mask_there(tmp_path, make_run, schemas, form):
+def test_polygons_over_a_part_of_a_scene_are_its_mask_there(tmp_path, form):
     pixels, truth = ground()
     truth[:, 600:] = False  # nobody labelled the east
     scene = write(tmp_path / "a.tif", pixels).read_bytes()
@@ -101,56 +102,56 @@ def test_polygons_over_a_part_of_a_scene_are_its_mask_there(tmp_path, make_run, 
         )  # fmt: skip
     if form == "shp":
         files.pop("aoi.geojson")
-    spec = make_run(files, run="ft-map", model="pixels-unet", dry_run=True)
-    assert run(str(spec), "local") == 0
-    said = {e["what"]: e for e in events_of(spec.parent) if e["kind"] == "decision"}
-    assert said["mask_classes"]["choice"] == ["background", "ice", "water"]
-    assert "attribute cover" in said["polygons"]["why"]
-    share = said["labelled_area"]["choice"]
+    outcome = claimed(tmp_path, files)
+    assert outcome.data.labels == ("background", "ice", "water")
+    assert "attribute cover" in outcome.said["polygons"]
+    share = int(outcome.said["labelled_area"].partition("%")[0]) / 100
     assert share == pytest.approx(600 / SIDE, abs=0.01) if form == "geojson" else 0.75 < share < 0.9
 
 
-def claimed(make_run, files, **parameters):
-    """What becomes of a dataset up to the training: the error, or the codes of its warnings."""
-    spec = make_run(files, run="ft-claim", model="pixels-unet", dry_run=True, **parameters)
-    if run(str(spec), "local") != 0:
-        return json.loads((spec.parent / "error.json").read_text())
-    return {w["code"]: w["text"] for w in result_of(spec.parent)["warnings"]}
+def claimed(tmp_path, files, **parameters) -> reading.Outcome:
+    """What becomes of a dataset up to the training."""
+
+    def make(folder):
+        for name, content in files.items():
+            row.write(folder, name, content)
+
+    return reading.read(row.Row("scene", "", "", "", "", make, row.Reads(), settings=parameters), tmp_path / "claimed")
 
 
-def test_what_has_no_counterpart_is_left_out_by_name(tmp_path, make_run):
+def test_what_has_no_counterpart_is_left_out_by_name(tmp_path):
     pixels, truth = ground()
     tiff = {n: write(tmp_path / "a.tif", v).read_bytes() for n, v in (("a.tif", pixels), ("m.tif", truth.astype(numpy.uint8)))}
     other = write(tmp_path / "b.tif", pixels[:, :1030]).read_bytes()
-    said = claimed(make_run, {**tiff, "b.tif": other, "classes.txt": "soil\nice\n"})
+    said = claimed(tmp_path, {**tiff, "b.tif": other, "classes.txt": "soil\nice\n"}).said
     assert "b.tif" in said["scenes_alone"]
 
 
-def test_a_mask_of_another_size_is_refused_with_both(tmp_path, make_run):
+def test_a_mask_of_another_size_is_refused_with_both(tmp_path):
     pixels, truth = ground()
     files = {
         "a.tif": write(tmp_path / "a.tif", pixels).read_bytes(),
         "m.tif": write(tmp_path / "m.tif", truth[:1030].astype(numpy.uint8)).read_bytes(),
     }
-    error = claimed(make_run, files, task="image-segmentation")
-    assert error["code"] == "mask_sizes" and "1040 x 1030" in error["what"]
+    error = claimed(tmp_path, files, task="image-segmentation").error
+    assert error.code == "mask_sizes" and "1040 x 1030" in error.what
 
 
-def test_a_value_without_a_name_is_refused(tmp_path, make_run):
+def test_a_value_without_a_name_is_refused(tmp_path):
     pixels, truth = ground()
     mask = truth.astype(numpy.uint8) * 2
     files = {"a.tif": write(tmp_path / "a.tif", pixels).read_bytes(), "m.tif": write(tmp_path / "m.tif", mask).read_bytes()}
-    error = claimed(make_run, {**files, "classes.txt": "soil\nice\n"})
-    assert error["code"] == "unknown_class" and "value 2" in error["what"]
+    error = claimed(tmp_path, {**files, "classes.txt": "soil\nice\n"}).error
+    assert error.code == "unknown_class" and "value 2" in error.what
 
 
-def test_a_scene_that_is_cut_off_is_named(tmp_path, make_run):
+def test_a_scene_that_is_cut_off_is_named(tmp_path):
     pixels, truth = ground()
     scene = write(tmp_path / "a.tif", pixels).read_bytes()[:-5000]
     frame = geopandas.GeoDataFrame({"cover": ["ice"] * int(truth[::50, ::50].sum())}, geometry=boxes(truth), crs=POLAR)
     frame.to_file(tmp_path / "f.gpkg")
-    error = claimed(make_run, {"scene.tif": scene, "f.gpkg": (tmp_path / "f.gpkg").read_bytes()})
-    assert error["code"] == "no_scenes" and "scene.tif cannot be read: it is cut off" in error["why"]
+    error = claimed(tmp_path, {"scene.tif": scene, "f.gpkg": (tmp_path / "f.gpkg").read_bytes()}).error
+    assert error.code == "no_scenes" and "scene.tif cannot be read: it is cut off" in error.why
 
 
 def test_scenes_of_another_sort_are_left_out_and_equal_sorts_asked(tmp_path):
