@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -97,7 +98,8 @@ def _is_small(source: Input) -> bool:
 
 def _asked(source: Input, mask: Path | Drawing | None, said: str) -> Example:
     """A scene as an example. ``said`` names its mask, empty where there is none."""
-    known = repr(mask) if isinstance(mask, Drawing) else files.sha256(mask) if mask else ""
+    with numpy.printoptions(threshold=sys.maxsize, floatmode="unique"):  # every corner of an outline counts
+        known = repr(mask) if isinstance(mask, Drawing) else files.sha256(mask) if mask else ""
     digest = hashlib.sha256(f"{source.sha256 or files.sha256(source.file)} {known}".encode()).hexdigest()
     return Example(source.name, 0, Asked(source.name, opening.scene(source.file), mask, digest), said)
 
