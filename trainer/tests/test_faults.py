@@ -46,10 +46,12 @@ def test_a_sign_of_life_is_there_long_before_the_training_ends(make_run, seen):
 
 
 def test_no_shell_and_no_executable_file_is_needed():
-    """Only scripts of users and readers of untrusted files are started as programs of their own, and Python itself as the warm process."""
+    """Only scripts of users, readers of untrusted files, and the installer of libraries are started as programs of their own, and Python itself as
+    the warm process."""
+    programs = {TRAINER / name for name in ("warm/keeper.py", "bounded.py", "launch/libraries.py")}
     for file in TRAINER.rglob("*.py"):
         assert not file.stat().st_mode & 0o111, file
-        if not {"tests", "script"} & set(file.parts) and file not in (TRAINER / "warm" / "keeper.py", TRAINER / "bounded.py"):
+        if not {"tests", "script"} & set(file.parts) and file not in programs:
             assert not re.search(r"\b(subprocess|os\.system|popen)\b", file.read_text()), file
 
 
