@@ -12,7 +12,7 @@ left_out='triton|cuda-bindings|nvidia-(cublas|cuda-cccl|cuda-nvrtc|cudnn-cu13|cu
 left_out+='nvshmem-cu13)'
 
 # small_requirements: the pinned requirements with their hashes, without what is left out.
-small_requirements() { awk -v left_out="^($left_out)==" '/^[a-z]/ { keep = $0 !~ left_out } keep' "${requirements[@]}"; }
+small_requirements() { awk -v left_out="^($left_out)==" '/^-r / { next } /^[a-z]/ { keep = $0 !~ left_out } keep' "${requirements[@]}"; }
 
 # installer: uv, from PATH or from its Python package.
 installer() {
