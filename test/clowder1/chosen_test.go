@@ -28,6 +28,7 @@ func TestClowder1ChosenData(t *testing.T) {
 	r.testFoldersOfOneName()
 	r.testOldNames()
 	r.testTags()
+	r.testSections()
 	r.testKindsOfLabels()
 	require.NoError(t, s.Stop(30*time.Second))
 	require.NotContains(t, s.Log(), r.key)
@@ -178,6 +179,29 @@ func (f *fixture) testTags() {
 	require.Equal(f, job.Done, record.State, "%q", lines)
 	require.Equal(f, map[string]string{train: "wren", file: "robin", untagged: ""}, f.labels(record))
 	require.Equal(f, 1, count(lines, "1 of 3 files have no tag"), "%q", lines)
+}
+
+// testSections trains on the tags of parts that somebody has marked in the files; one file has a part without a tag.
+func (f *fixture) testSections() {
+	dataset, train := f.dataset("Sections")
+	file := f.put(f.key, dataset, "", "other.csv")
+	untagged := f.put(f.key, dataset, "", "untagged.csv")
+	for id, tags := range map[string][]string{train: {"wren", "owl"}, file: {"robin"}, untagged: {""}} {
+		for i, tag := range tags {
+			var section struct{ ID string }
+			area := map[string]any{"x": 10 * i, "y": 0, "w": 8, "h": 8}
+			f.call(http.MethodPost, "/api/sections", map[string]any{"file_id": id, "area": area}, &section)
+			if tag != "" {
+				f.call(http.MethodPost, "/api/sections/"+section.ID+"/tags", map[string]any{"tags": []string{tag}}, nil)
+			}
+		}
+	}
+	record, lines := f.train(dataset, map[string]any{"data": map[string]any{"label_from": "sections"}})
+	require.Equal(f, job.Done, record.State, "%q", lines)
+	labels := f.labels(record)
+	require.ElementsMatch(f, []string{"wren", "owl"}, strings.Split(labels[train], ";"))
+	require.Equal(f, "robin", labels[file])
+	require.Empty(f, labels[untagged])
 }
 
 // testKindsOfLabels trains on metadata in the forms that people and extractors write: a list, an object with a label, keys with blanks and
