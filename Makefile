@@ -43,7 +43,7 @@ lock: ## write the lock files of the Python packages after a change of trainer/r
 	@test/setup/lock.sh $(CACHE)
 
 build: ui ## build bin/extractor
-	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/extractor ./cmd/extractor
+	@CGO_ENABLED=0 go build -ldflags '-s -w -X main.version=$(VERSION)' -o bin/extractor ./cmd/extractor
 
 .PHONY: ui
 ui: ## bundle the scripts of the studio, which Go embeds: with Node, from PyPI where the machine has none
@@ -51,8 +51,9 @@ ui: ## bundle the scripts of the studio, which Go embeds: with Node, from PyPI w
 
 # --- use
 
-demo: setup-core build ## send a message and train a model, on a real RabbitMQ and a real Ray
-	@go run ./test/demo
+demo: ## send a message and train a model, on a real RabbitMQ and a real Ray
+	@$(MAKE) --no-print-directory -j2 setup-core build # Python's packages are downloaded while Go compiles
+	@CGO_ENABLED=0 go run ./test/demo
 
 studio: setup build ## start a studio to be clicked: the service, the double of Clowder and a Ray; prints the address
 	@go run ./test/studio/demo
