@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy
 
+from trainer.measure import rank_statistics
+
 _ENOUGH = 10  # held-out rows of a class, to choose for it
 _MISSED = 0.1  # of these rows, below which a class counts as never answered
 _EVIDENCE = 2.33  # standard errors by which the ranking of these rows must be better than by chance
@@ -50,14 +52,9 @@ def choose(probabilities: numpy.ndarray, truth: numpy.ndarray) -> Chosen | None:
 
 
 def _ranked(scores: numpy.ndarray, positive: numpy.ndarray) -> bool:
-    """Whether the positive rows have higher scores than the others, beyond chance (Mann and Whitney's test)."""
-    yes, no = int(positive.sum()), int((~positive).sum())
-    if not no:
-        return False
-    _, place, repeats = numpy.unique(scores, return_inverse=True, return_counts=True)
-    ranks = (numpy.cumsum(repeats) - (repeats - 1) / 2)[place]
-    area = (ranks[positive].sum() - yes * (yes + 1) / 2) / (yes * no)
-    return bool(area - 0.5 > _EVIDENCE * numpy.sqrt((yes + no + 1) / (12 * yes * no)))
+    """Whether the positive rows have higher scores than the others, beyond chance."""
+    area = rank_statistics.roc_auc(positive.astype(numpy.int64), numpy.stack([-scores, scores], axis=1))
+    return area is not None and area[1] is not None and area[0] - 0.5 > _EVIDENCE * area[1]
 
 
 def _factor(weighed: numpy.ndarray, truth: numpy.ndarray, k: int) -> float:

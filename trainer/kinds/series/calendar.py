@@ -126,7 +126,8 @@ def _written(moment: datetime.datetime, form: str) -> str:
     if form == QUARTER:
         return f"{moment.year:04}Q{(moment.month + 2) // 3}"
     if form == WEEK:
-        return f"{moment.year:04}-W{(moment.timetuple().tm_yday - 1) // 7 + 1:02}"
+        year, week, _ = moment.isocalendar()
+        return f"{year:04}-W{week:02}"
     return moment.date().isoformat() if form == DATE else moment.isoformat(sep=" ", timespec="minutes" if not moment.second else "seconds")
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from safetensors import numpy as safetensors
 
-from trainer.kinds.series import calendar, forecaster, judging, methods
-from trainer.kinds.series.calendar import DATE, MONTH, PERIOD, PLAIN, QUARTER, TIME, Calendar
+from trainer.kinds.series import calendar, columns, forecaster, judging, methods
+from trainer.kinds.series.calendar import DATE, MONTH, PERIOD, PLAIN, QUARTER, TIME, WEEK, Calendar
 from trainer.kinds.series.forecaster import Forecaster
 from trainer.kinds.series.lags import Lags
 from trainer.kinds.series.panel import Panel
@@ -47,6 +47,15 @@ def test_the_steps_of_times_are_found_and_go_on(name):
     assert (numpy.diff(numbers) >= 1).all()
     assert not following or found.text(int(numbers[-1]) + 1) == following
     assert Calendar.restored(json.loads(json.dumps(found.described()))) == found
+
+
+def test_a_week_is_written_as_it_is_read():
+    mondays = seconds("1998-12-28") + 7 * _DAY * numpy.arange(1700)
+    found, _ = calendar.found(mondays, numpy.zeros(len(mondays), int), True, WEEK)
+    assert found is not None
+    written = [found.text(int(n)) for n in found.numbers(mondays)]
+    assert written[0] == "1998-W53"
+    assert numpy.array_equal(columns.weeks(written), mondays)
 
 
 def test_times_without_steps_are_not_regular():
