@@ -12,7 +12,7 @@ def tell(annotated: Annotated, checks: Checks) -> None:
         (annotated.changed, checks.ok, "annotations_repaired"),
     ):
         for reason, number in noted.counts.items():
-            level(code, f"{number:,} times {reason}, for example in {some(noted.names[reason], 5)}.")
+            level(code, f"{'Once' if number == 1 else f'{number:,} times'} {reason}, for example in {some(noted.names[reason], 5)}.")
             if noted is annotated.left_out:
                 checks.drop(reason, number)
     if annotated.not_annotated:

@@ -37,7 +37,7 @@ def entries(data: Dataset, target: PixelClasses | PixelNumbers, seed: int) -> li
         constant.append(_figures(target, truth, learnt.constant(len(truth)), shape, step))
         forest.append(_figures(target, truth, learnt.answers(features), shape, step))
     most = f"{target.labels[learnt.most]} everywhere" if target.labels else "mean everywhere"
-    where = f" (on every {step}th pixel of every {step}th row)" if step > 1 else ""
+    where = f" (on one pixel of {step * step})" if step > 1 else ""
     return [
         {"name": "constant", "title": most, "role": "constant", "test": target.report(Counted(numpy.stack(constant)), seed)},
         {"name": "forest", "title": f"{TITLE}{where}", "role": "simple", "test": target.report(Counted(numpy.stack(forest)), seed)},
