@@ -148,7 +148,7 @@ def test_a_workbook_that_would_fill_the_memory_is_refused_in_seconds(tmp_path, s
     with pytest.raises((UserError, NotATable)) as refused:
         read(tmp_path, "a.xlsx", _bomb(sheet, times))
     assert time.monotonic() - began < 60
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < max(before, 2 << 20)  # kilobytes
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss <= max(before, 2 << 20)  # kilobytes
     assert str(refused.value)
 
 
