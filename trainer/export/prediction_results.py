@@ -1,5 +1,7 @@
 """The results of a batch prediction: a table with a prediction for every row, and the data of the report."""
 
+from collections.abc import Sequence
+
 import numpy
 
 from trainer.config.spec import Spec
@@ -8,6 +10,7 @@ from trainer.export.finished import Answered
 from trainer.measure.metric import described
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
+from trainer.targets import promise
 
 SAMPLES, PER_FILE = 20, 10_000
 
@@ -58,27 +61,32 @@ def prediction(
 
 
 def _table(settings, answered: Answered, columns: list[str]) -> str:
-    """One line for each example: the answer, how sure it is, and the next likely ones."""
+    """One line for each example: the answer, how sure it is, what else is possible, and the next likely ones."""
     has_id, knows = any(e.id for e in answered.examples), bool(answered.known.any())
     others = 0 if answered.confidence is None else min(settings.top_k, len(answered.target.labels))
+    beside = promise.columns(answered.target, answered.outputs)
     head = ["file", "row", *["id"] * has_id, "content", *["label"] * knows, "predicted"]
     if answered.confidence is not None:
         head += [
             "confidence",
             *["unsure"] * bool(settings.min_confidence),
+            *beside,
             *(f"{what} {i}" for i in range(2, others + 1) for what in ("choice", "probability")),
         ]
-    return display.table(head, (_line(settings, answered, i, columns, has_id, knows, others) for i in range(len(answered.examples))))
+    else:
+        head += beside
+    cells = list(zip(*beside.values())) or [()] * len(answered.examples)
+    return display.table(head, (_line(settings, answered, i, columns, has_id, knows, others, cells[i]) for i in range(len(answered.examples))))
 
 
-def _line(settings, answered: Answered, i: int, columns: list[str], has_id: bool, knows: bool, others: int) -> list:
+def _line(settings, answered: Answered, i: int, columns: list[str], has_id: bool, knows: bool, others: int, beside: Sequence[str]) -> list:
     example, target = answered.examples[i], answered.target
     line = [example.file, example.row, *[example.id] * has_id, answered.kind.content(example, columns), *[example.target] * knows]
     line.append(target.text(answered.predicted[i]))
     if answered.confidence is None:
-        return line
+        return [*line, *beside]
     sure = answered.confidence[i]
-    line += [f"{sure:.4f}", *["yes" if sure < settings.min_confidence else "no"] * bool(settings.min_confidence)]
+    line += [f"{sure:.4f}", *["yes" if sure < settings.min_confidence else "no"] * bool(settings.min_confidence), *beside]
     for place in numpy.argsort(-answered.outputs[i], kind="stable")[1:others]:
         line += [target.labels[place], f"{answered.outputs[i][place]:.4f}"]
     return line
