@@ -8,6 +8,7 @@ mean coverage inside a class with at least 100 held-out rows, the size of an ans
 
 import argparse
 import csv
+import functools
 import hashlib
 import io
 import json
@@ -49,7 +50,9 @@ class Measured:
 def shipped(load, most: int, numbers: bool, **parameters: str) -> Set:
     found = load()
     names = (lambda v: repr(float(v))) if numbers else (lambda v: f"class {v}")
-    return Set([[*(repr(float(v)) for v in x), names(y)] for x, y in zip(found.data, found.target)], most, numbers, parameters=tuple(parameters.items()))
+    return Set(
+        [[*(repr(float(v)) for v in x), names(y)] for x, y in zip(found.data, found.target)], most, numbers, parameters=tuple(parameters.items())
+    )
 
 
 def made(x, y, most: int, numbers: bool, **parameters: str) -> Set:
@@ -113,20 +116,17 @@ def main() -> None:
     for name in args.sets or SETS:
         data = SETS[name]()
         with ThreadPoolExecutor(args.jobs) as pool:
-            found = list(pool.map(lambda seed: trained(data, seed), range(args.seeds)))
+            found = list(pool.map(functools.partial(trained, data), range(args.seeds)))
         models, held = Counter(model for _, model, _ in found), numpy.mean([rows for _, _, rows in found])
         runs = [m for m, _, _ in found if m is not None]
         if not runs:
             print(f"| {name} | {data.most} | {held:.0f} | nothing is promised | | | | |", flush=True)
             continue
-        inside = [m.inside for m in runs]
+        inside, size, right = ([getattr(m, what) for m in runs] for what in ("inside", "size", "right"))
         every.append(numpy.mean(inside))
-        least = least_of_classes(runs)
-        print(
-            f"| {name} | {data.most} | {held:.0f} | {numpy.mean(inside):.3f} ({numpy.std(inside):.3f}) | {least} | {numpy.mean([m.size for m in runs]):.3g} "
-            f"| {numpy.mean([m.right for m in runs]):.3f} | {', '.join(f'{m} {n}' for m, n in models.most_common(3))} |",
-            flush=True,
-        )
+        named = ", ".join(f"{m} {n}" for m, n in models.most_common(3))
+        shown = f"{numpy.mean(inside):.3f} ({numpy.std(inside):.3f}) | {least_of_classes(runs)} | {numpy.mean(size):.3g} | {numpy.mean(right):.3f}"
+        print(f"| {name} | {data.most} | {held:.0f} | {shown} | {named} |", flush=True)
     print(f"\nmean coverage {numpy.mean(every):.3f}, of the smallest set {min(every):.3f}")
 
 
@@ -146,7 +146,12 @@ def trained(data: Set, seed: int) -> tuple[Measured | None, str, int]:
     head = list(data.head or [*(f"x{i}" for i in range(width)), "target"])
     with tempfile.TemporaryDirectory(prefix="coverage-") as folder:
         base = Path(folder) / "runs"
-        result = run(base / "ft-1", "train", table(head, [data.rows[i] for i in order[: data.most]]), {"seed": seed, "label_column": "target", **dict(data.parameters)})
+        result = run(
+            base / "ft-1",
+            "train",
+            table(head, [data.rows[i] for i in order[: data.most]]),
+            {"seed": seed, "label_column": "target", **dict(data.parameters)},
+        )
         model, held = result["model"]["base"], result["data"]["rows"]["validation"]
         promise = json.loads((base / "ft-1" / "out" / "model" / "trainer.json").read_text())["target"].get("promise")
         if promise is None:
@@ -164,14 +169,17 @@ def measured(said: list[dict[str, str]], data: Set, share: float) -> Measured:
     if data.numbers:
         truth, low, high, answer = (numpy.asarray([float(r[c]) for r in said]) for c in ("label", "low", "high", "predicted"))
         inside = (low <= truth) & (truth <= high)
-        return Measured(float(inside.mean()), float((high - low).mean()), float(1 - ((truth - answer) ** 2).sum() / ((truth - truth.mean()) ** 2).sum()), {})
+        return Measured(
+            float(inside.mean()), float((high - low).mean()), float(1 - ((truth - answer) ** 2).sum() / ((truth - truth.mean()) ** 2).sum()), {}
+        )
     sets = [r["possible"].split("; ") for r in said]
     inside = numpy.asarray([r["label"] in s for r, s in zip(said, sets)])
     labels = numpy.asarray([r["label"] for r in said])
     whole = Counter(str(row[-1]) for row in data.rows)
     classes = {
         label: (int(share * data.most * count / len(data.rows)), int((labels == label).sum()), float(inside[labels == label].mean()))
-        for label, count in whole.items() if (labels == label).any()
+        for label, count in whole.items()
+        if (labels == label).any()
     }
     right = numpy.mean([r["label"] == r["predicted"] for r in said])
     return Measured(float(inside.mean()), float(numpy.mean([len(s) for s in sets])), float(right), classes)

@@ -116,7 +116,9 @@ def _answer(answered: Answered, i: int) -> dict:
 def _per_file(spec: Spec, answered: Answered) -> list[dict]:
     """The answer for each file of the dataset that is an example by itself."""
     ids = {i.name: i.id for i in spec.inputs if i.id}
+    beside = promise.columns(answered.target, answered.outputs[:PER_FILE])
     found = []
     for i, example in enumerate(answered.examples[:PER_FILE]):
-        found.append({"file": example.file, **({"id": ids[example.file]} if example.file in ids else {}), **_answer(answered, i)})
+        more = {name: cells[i] for name, cells in beside.items()}
+        found.append({"file": example.file, **({"id": ids[example.file]} if example.file in ids else {}), **_answer(answered, i), **more})
     return results.first(found)

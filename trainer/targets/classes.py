@@ -83,7 +83,8 @@ class Classes:
         found = target.labels_and_probabilities([self.text(place) for place in self.predicted(outputs)], outputs)
         if self.promise is not None:
             possible = self.possible(outputs)
-            found.append({"name": "possible", "datatype": "BOOL", "shape": list(possible.shape), "data": possible.ravel().tolist()})
+            of = {"parameters": {"coverage": self.promise.coverage}, "data": possible.ravel().tolist()}
+            found.append({"name": "possible", "datatype": "BOOL", "shape": list(possible.shape), **of})
         return found
 
     def tensor_forms(self) -> list[target.Tensor]:

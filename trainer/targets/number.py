@@ -68,8 +68,11 @@ class Number:
         return {"values": histogram(outputs)}
 
     def tensors(self, outputs: numpy.ndarray) -> list[dict]:
-        found = {"value": outputs, **self._bounds(outputs)}
-        return [{"name": name, "datatype": "FP64", "shape": [len(outputs)], "data": [float(v) for v in values]} for name, values in found.items()]
+        def tensor(name: str, values: numpy.ndarray, **more) -> dict:
+            return {"name": name, "datatype": "FP64", "shape": [len(outputs)], **more, "data": [float(v) for v in values]}
+
+        of = {} if self.promise is None else {"parameters": {"coverage": self.promise.coverage}}
+        return [tensor("value", outputs), *(tensor(name, values, **of) for name, values in self._bounds(outputs).items())]
 
     def tensor_forms(self) -> list[target.Tensor]:
         return [(name, "FP64", [-1]) for name in ("value", *self._bounds(numpy.zeros(0)))]

@@ -11,6 +11,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 import numpy
 
 OF_THEIR_OWN = 50  # held-out rows from which classes have a limit of their own
+_HUGE = 1e300
 _EXACT = 9  # decimals: 100 times 0.55 is 55.000000000000007
 
 
@@ -60,8 +61,8 @@ def columns(target: Any, outputs: numpy.ndarray | None) -> dict[str, list[str]]:
 
 
 def restored(description: Any, limits: tuple[int, ...], most: float) -> Promise | None:
-    """The promise that ``described`` wrote; None where there is none, as in models of earlier versions. ``limits`` are the possible numbers of limits,
-    ``most`` is the largest one. Raises KeyError, TypeError or ValueError for another description."""
+    """The promise that ``described`` wrote; None where there is none, as in models of earlier versions. ``limits`` are the numbers of limits that
+    it may have, ``most`` is the largest limit. Raises KeyError, TypeError or ValueError for another description."""
     if description is None:
         return None
     if not isinstance(description["limits"], list) or len(description["limits"]) not in limits:
@@ -73,7 +74,7 @@ def restored(description: Any, limits: tuple[int, ...], most: float) -> Promise 
 
 
 def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _HUGE:
         raise TypeError("a number of its promise is not one")
     return float(value)
 
