@@ -298,8 +298,8 @@ bench-objects: setup ## scores on annotated pictures that you have: make bench-o
 	@$(PYTHON) test/bench/objects.py $(SETS) --seeds $(or $(SEEDS),0) $(foreach p,$(PARAMS),--param "$(p)")
 
 .PHONY: bench-coverage
-bench-coverage: setup ## measure whether intervals and possible classes keep their promise, over 20 seeds: make bench-coverage [SETS='diabetes wine'] [SEEDS=20] [JOBS=1]
-	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/coverage.py $(SETS) --seeds $(or $(SEEDS),20) --jobs $(or $(JOBS),1)
+bench-coverage: setup ## measure whether intervals and possible classes keep their promise, over 20 seeds: make bench-coverage [SETS='diabetes wine'] [SEEDS=20]
+	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/coverage.py $(SETS) --seeds $(or $(SEEDS),20)
 
 bench-series: setup ## error and coverage of forecasts on series that you have: make bench-series SETS=dir [CUTS=4]
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/series.py "$(SETS)" --cuts $(or $(CUTS),4)
