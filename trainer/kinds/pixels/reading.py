@@ -163,6 +163,12 @@ def is_measured(types: dict[str, str]) -> bool:
     return types.get(MASK) == "number"
 
 
+def has_masks(sources: Sources, measured: bool) -> bool:
+    """Whether the names of pictures to be answered pair some of them with masks."""
+    reading = _find(sources, NUMBERS if measured else "auto")
+    return reading is not None and reading.measured == measured
+
+
 def to_predict(sources: Sources, measured: bool, events: Events | None = None) -> tuple[list[Example], list[str], int]:
     """All pictures, with their masks or drawings where some are beside them; and the names of the files. ``events`` takes warnings.
 
