@@ -17,8 +17,8 @@ _AVERAGE = (
     "for rows like those of this dataset, and not for later or other ones that differ."
 )
 _TWICE = (
-    "It was set on {rows} validation rows, which the weights were not fitted to. They also served to choose the model and its settings, so it may be "
-    "slightly too small; the test rows served for nothing else and show what it came to."
+    "It was set on {rows} validation rows, which the model had not learnt from when it answered them. They also served to choose the model and its "
+    "settings, so it may be slightly too small; the test rows served for no choice and show what it came to."
 )
 _Prepared = TypeVar("_Prepared", bound=Any)  # has a plan
 
@@ -38,8 +38,7 @@ def training(prepared: _Prepared, answers: Mapping[str, Any], settings: Settings
         return found, [Section(RESULT, _TITLE, [blocks.text(f"Answers have no interval and no list of possible classes. {said}")])]
     promised, test = percent(target.promise.coverage), answers["test"]
     facts = {"Promised": f"{promised} of rows", "On the test rows": "There are no test rows that could show it."}
-    if len(test):
-        kept = target.kept(test)
+    if len(test) and len((kept := target.kept(test)).inside):
         share, count = float(kept.inside.mean()), len(kept.inside)
         low, high = wilson(share, count)
         interval = f"95 % interval {percent(round(low, 3))} to {percent(round(high, 3))}"

@@ -110,7 +110,7 @@ class Classes:
             return plain, why
         if len(numpy.unique(truth)) < 2:
             return plain, "All held-out rows are of one class, so nothing can be promised of the others."
-        group = promises.groups(truth, len(self.labels))
+        group = promises.groups(truth, len(self.labels), coverage)
         of_groups = numpy.asarray([1 - promises.limit(1 - likelihood[group[truth] == g], coverage) for g in range(int(group.max()) + 1)])
         limits = numpy.clip(of_groups * _LOWER, 0, 1)[group if len(of_groups) > 1 else [0]]
         found = replace(self, promise=Promise(coverage, len(truth), tuple(float(limit) for limit in limits)))
@@ -118,7 +118,7 @@ class Classes:
 
     def kept(self, answers: Predictions) -> Kept:
         limits = numpy.resize(self._limits, len(self.labels))
-        inside = (answers.likelihood >= limits[answers.truth]) | (answers.predicted == answers.truth)
+        inside = ((answers.likelihood >= limits[answers.truth]) | (answers.predicted == answers.truth))[answers.truth >= 0]
         if answers.probabilities is None:
             return Kept(inside)
         sizes = self.possible(answers.probabilities).sum(axis=1)

@@ -103,14 +103,15 @@ def too_few(rows: int, coverage: float) -> str:
     return f"A promise of {percent(coverage)} needs {fewest(coverage)} held-out rows or more, and there are {rows}."
 
 
-def groups(truth: numpy.ndarray, classes: int) -> numpy.ndarray:
-    """The group of each class, from 0. A class with ``OF_THEIR_OWN`` held-out rows is a group. The others are one group together, which
-    the smallest of these classes join until it has as many rows."""
+def groups(truth: numpy.ndarray, classes: int, coverage: float) -> numpy.ndarray:
+    """The group of each class, from 0. A class with ``OF_THEIR_OWN`` held-out rows, or as many as ``coverage`` needs, is a group. The others are one
+    group together, which the smallest of these classes join until it has as many rows."""
+    enough = max(OF_THEIR_OWN, fewest(coverage))
     counts = numpy.bincount(truth, minlength=classes)
     order = numpy.argsort(-counts, kind="stable")
-    alone = int((counts >= OF_THEIR_OWN).sum())
+    alone = int((counts >= enough).sum())
     rest = int(counts[order[alone:]].sum())
-    while alone and alone < classes and rest < OF_THEIR_OWN:
+    while alone and alone < classes and rest < enough:
         alone -= 1
         rest += int(counts[order[alone]])
     found = numpy.full(classes, min(alone, classes - 1), numpy.int64)

@@ -57,7 +57,14 @@ def test_the_fewest_rows_of_a_promise(coverage, rows):
 )
 def test_classes_have_a_limit_of_their_own_where_there_are_rows_enough(counts, groups):
     truth = numpy.repeat(numpy.arange(len(counts)), counts)
-    assert promise.groups(truth, len(counts)).tolist() == groups
+    assert promise.groups(truth, len(counts), 0.9).tolist() == groups
+
+
+def test_a_high_promise_takes_more_rows_of_a_class():
+    rows = classes(330)  # about 165, 99 and 66 of each class
+    assert len(set(promise.groups(rows.truth, 3, 0.9))) == 3
+    assert len(set(promise.groups(rows.truth, 3, 0.99))) == 2
+    assert ABC.promising(rows, 0.99)[0].kept(classes(3000, 1)).inside.mean() > 0.97
 
 
 def numbers(n: int, seed: int = 0) -> Predictions:
