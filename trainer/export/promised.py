@@ -20,6 +20,10 @@ _TWICE = (
     "It was set on {rows} validation rows, which the model had not learnt from when it answered them. They also served to choose the model and its "
     "settings, so it may be slightly too small; the test rows served for no choice and show what it came to."
 )
+_BROKEN = (
+    "The intervals or possible classes of the answers hold the truth for only {share} of {count} test rows, and {promised} was promised. The test "
+    "rows differ from the validation rows, for example because they are later or of other groups; expect the same of new rows."
+)
 _Prepared = TypeVar("_Prepared", bound=Any)  # has a plan
 
 
@@ -42,6 +46,8 @@ def training(prepared: _Prepared, answers: Mapping[str, Any], settings: Settings
         share, count = float(kept.inside.mean()), len(kept.inside)
         low, high = wilson(share, count)
         interval = f"95 % interval {percent(round(low, 3))} to {percent(round(high, 3))}"
+        if high < target.promise.coverage:
+            events.warning("coverage", _BROKEN.format(share=percent(round(share, 3)), count=f"{count:,}", promised=promised))
         facts |= {"On the test rows": f"{percent(round(share, 3))} of {count:,} ({interval})", "Size of an answer": kept.size}
     paragraphs = (said, _TWICE.format(rows=f"{target.promise.rows:,}"), _AVERAGE.format(promised=promised))
     return found, [Section(RESULT, _TITLE, [blocks.facts(facts), blocks.text(*paragraphs)])]

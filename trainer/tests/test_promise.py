@@ -194,13 +194,16 @@ def test_a_forged_promise_is_refused_or_has_finite_limits(key, value, labels):
 
 
 class Said:
-    """Keeps the decisions."""
+    """Keeps the decisions and the warnings."""
 
     def __init__(self):
-        self.decided = []
+        self.decided, self.warned = [], []
 
     def decision(self, what, choice, why):
         self.decided.append((what, choice, why))
+
+    def warning(self, code, text):
+        self.warned.append((code, text))
 
 
 class Settings(SimpleNamespace):
@@ -230,6 +233,16 @@ def test_the_report_says_what_is_promised_and_what_it_came_to():
     no_test = {**answers, "test": Predictions(numpy.zeros(0), numpy.zeros(0))}
     section = promised.training(prepared(Number(0.0, 1.0)), no_test, Settings(), events)[1][0]
     assert section.blocks[0].facts[1].value == "There are no test rows that could show it."
+
+
+@pytest.mark.parametrize(("outside", "warned"), [(0, False), (3, False), (6, True)])
+def test_a_promise_that_the_test_rows_do_not_keep_is_a_warning(outside, warned):
+    events, truth = Said(), numpy.where(numpy.arange(20) < outside, 30.0, 0.0)
+    answers = {"validation": Predictions(numpy.arange(9.0), numpy.zeros(9)), "test": Predictions(truth, numpy.zeros(20))}
+    promised.training(prepared(Number(0.0, 1.0)), answers, Settings(), events)
+    assert [code for code, _ in events.warned] == ["coverage"] * warned
+    if warned:
+        assert "for only 70 % of 20 test rows, and 90 % was promised" in events.warned[0][1]
 
 
 def test_the_report_says_why_nothing_is_promised():
