@@ -54,9 +54,9 @@ def compared(described: dict, answered: Answered, columns: Sequence[str], events
         traits += _of_answers(answered.target, answered.predicted, answered.confidence)
     found = comparison.compare(profiles, traits)
     if found.findings:
-        said = "; ".join(f.said for f in found.findings[:_SAID])
-        more = f"; and {count(len(found.findings) - _SAID, 'more difference')}" if len(found.findings) > _SAID else ""
-        events.warning("unlike_training", f"These {answered.kind.things} are not like those of the training: {said}{more}. See the report.")
+        first = list({f.name: f.said for f in reversed(found.findings)}.values())[::-1]  # of each trait, the clearest
+        more = f"; and {count(len(first) - _SAID, 'more difference')}" if len(first) > _SAID else ""
+        events.warning("unlike_training", f"These {answered.kind.things} are not like those of the training: {'; '.join(first[:_SAID])}{more}.")
     return found
 
 
