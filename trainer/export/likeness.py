@@ -54,9 +54,9 @@ def compared(described: dict, answered: Answered, columns: Sequence[str], events
         traits += _of_answers(answered.target, answered.predicted, answered.confidence)
     found = comparison.compare(profiles, traits)
     if found.findings:
-        first = list({f.name: f.said for f in reversed(found.findings)}.values())[::-1]  # of each trait, the clearest
-        more = f"; and {count(len(first) - _SAID, 'more difference')}" if len(first) > _SAID else ""
-        events.warning("unlike_training", f"These {answered.kind.things} are not like those of the training: {'; '.join(first[:_SAID])}{more}.")
+        said = "; ".join(f.said for f in found.findings[:_SAID])
+        more = f"; and {count(len(found.findings) - _SAID, 'more difference')}" if len(found.findings) > _SAID else ""
+        events.warning("unlike_training", f"These {answered.kind.things} are not like those of the training: {said}{more}.")
     return found
 
 
@@ -69,7 +69,9 @@ def section(found: Comparison, things: str) -> Section:
     }
     inside = [blocks.facts(facts)]
     if found.findings:
-        rows = [[Cell(one_line(f.name, 60)), Cell(f.training), Cell(f.new), Cell(f"{f.p:.1g}")] for f in found.findings]
+        rows = [
+            [Cell(one_line(f.name, 60)), Cell(f.training), Cell(f.new), Cell(f"{f.p:.1g}" if f.p >= 1e-9 else "below 1e-9")] for f in found.findings
+        ]
         columns = [Column("Trait"), Column("Training"), Column(f"These {things}"), Column("p")]
         note = "p: how often chance alone gives a difference as large, for one test."
         inside.append(blocks.table("What differs", columns, rows, note=note))
