@@ -56,7 +56,7 @@ def compared(described: dict, answered: Answered, columns: Sequence[str], events
     if found.findings:
         said = "; ".join(f.said for f in found.findings[:_SAID])
         more = f"; and {count(len(found.findings) - _SAID, 'more difference')}" if len(found.findings) > _SAID else ""
-        events.warning("unlike_training", f"These {answered.kind.things} are not like those of the training: {said}{more}. See the report.")
+        events.warning("unlike_training", f"These {answered.kind.things} are not like those of the training: {said}{more}.")
     return found
 
 
@@ -69,7 +69,9 @@ def section(found: Comparison, things: str) -> Section:
     }
     inside = [blocks.facts(facts)]
     if found.findings:
-        rows = [[Cell(one_line(f.name, 60)), Cell(f.training), Cell(f.new), Cell(f"{f.p:.1g}")] for f in found.findings]
+        rows = [
+            [Cell(one_line(f.name, 60)), Cell(f.training), Cell(f.new), Cell(f"{f.p:.1g}" if f.p >= 1e-9 else "below 1e-9")] for f in found.findings
+        ]
         columns = [Column("Trait"), Column("Training"), Column(f"These {things}"), Column("p")]
         note = "p: how often chance alone gives a difference as large, for one test."
         inside.append(blocks.table("What differs", columns, rows, note=note))
@@ -78,3 +80,7 @@ def section(found: Comparison, things: str) -> Section:
     else:
         inside.append(blocks.text(f"There are fewer than {comparison.FEWEST} {things} on one side, so nothing was tested."))
     return Section(RESULT, "Are they like the training data?", inside)
+
+
+def _chance(p: float) -> str:
+    return f"{p:.1g}" if p >= 1e-9 else "below 1e-9"
