@@ -17,7 +17,7 @@ _AVERAGE = (
     "for rows like those of this dataset, and not for later or other ones that differ."
 )
 _TWICE = (
-    "It was set on {rows} validation rows, which the model had not learnt from when it answered them. They also served to choose the model and its "
+    "It was set on {rows} held-out rows, which the model had not learnt from when it answered them. They also served to choose the model and its "
     "settings, so it may be slightly too small; the test rows served for no choice and show what it came to."
 )
 _BROKEN = (
@@ -27,13 +27,16 @@ _BROKEN = (
 _Prepared = TypeVar("_Prepared", bound=Any)  # has a plan
 
 
-def training(prepared: _Prepared, answers: Mapping[str, Any], settings: Settings, events: Events) -> tuple[_Prepared, list[Section]]:
+def training(
+    prepared: _Prepared, answers: Mapping[str, Any], settings: Settings, events: Events, held_out: Any = None
+) -> tuple[_Prepared, list[Section]]:
     """``prepared`` with the promise that the answers to the validation rows allow, and its section of the report; as it is, without a section,
-    where the target makes none. ``answers`` are those of the delivered model by split."""
+    where the target makes none. ``answers`` are those of the delivered model by split; ``held_out`` those to more rows that models like it had not
+    seen, if there are any."""
     target = prepared.plan.target
     if not isinstance(target, Promising):
         return prepared, []
-    target, said = target.promising(answers["validation"], settings.coverage)
+    target, said = target.promising(answers["validation"] if held_out is None else held_out, settings.coverage)
     if not said:
         return prepared, []
     events.decision("coverage", settings.coverage if target.promise is not None else 0, said)

@@ -44,9 +44,11 @@ def training(
     began: float,
     candidates: list[dict] | None,
     search: dict | None = None,
+    held_out: Answers | None = None,
 ) -> None:
-    """Write all results that the worker did not write, and result.json last. ``search`` describes the search that chose the settings."""
-    prepared, sections = promised.training(prepared, outcome.answers, settings, events)
+    """Write all results that the worker did not write, and result.json last. ``search`` describes the search that chose the settings,
+    ``held_out`` are answers to more held-out rows than the validation rows, by models that had not seen them."""
+    prepared, sections = promised.training(prepared, outcome.answers, settings, events, held_out)
     plan, out = prepared.plan, spec.work / results.OUT
     reports = {n: plan.target.report(a, settings.seed) for n, a in outcome.answers.items()}
     at = outcome.position

@@ -228,8 +228,10 @@ def test_the_report_says_what_is_promised_and_what_it_came_to():
         "On the test rows": "50 % of 2 (95 % interval 9.5 % to 90.5 %)",
         "Size of an answer": "16, the width of each interval",
     }
-    assert "90 % is an average over rows." in section.blocks[1].text[2] and "9 validation rows" in section.blocks[1].text[1]
+    assert "90 % is an average over rows." in section.blocks[1].text[2] and "9 held-out rows" in section.blocks[1].text[1]
     assert events.decided == [("coverage", 0.9, "The interval of an answer holds the right number for 90 % of rows like the held-out ones.")]
+    (again, _) = promised.training(prepared(Number(0.0, 1.0)), answers, Settings(), events, Predictions(numpy.arange(20.0), numpy.zeros(20)))
+    assert again.plan.target.promise == Promise(0.9, 20, (pytest.approx(18.0),))  # rows that were held out in turn are more
     no_test = {**answers, "test": Predictions(numpy.zeros(0), numpy.zeros(0))}
     section = promised.training(prepared(Number(0.0, 1.0)), no_test, Settings(), events)[1][0]
     assert section.blocks[0].facts[1].value == "There are no test rows that could show it."
