@@ -169,8 +169,8 @@ def answered(estimator: "Estimator", examples: list, target) -> "Answers":
 def held_out_answers(candidate: Candidate, plan: "Plan") -> "Answers | None":
     """The answers to the rows that were held out in turn, by models that had not seen them; None where the validation rows alone were held out.
     An estimator has them as ``held_out_rows``, which its ``judged`` answers."""
-    rows = getattr(candidate.fitted, "held_out_rows", None)
-    return answered(candidate.fitted.judged, rows, plan.target) if rows else None
+    judged, rows = (getattr(candidate.fitted, name, None) for name in ("judged", "held_out_rows"))
+    return answered(judged, rows, plan.target) if judged is not None and rows else None
 
 
 def trained(base: Base, outcome: Outcome, target: "Target") -> Candidate:
