@@ -1,6 +1,6 @@
 //go:build integration
 
-package service
+package e2e
 
 import (
 	"context"
@@ -33,7 +33,6 @@ const stepOfCheckpoint = 12
 // What v0.1.0 left when it was killed: two trainings with their models, a prediction, a job that failed, a training in its first epochs and a job that
 // waits for it. The trainer is the real one, in a process without Ray.
 func TestAnUpgradeFromV010KeepsJobsAndModels(t *testing.T) {
-	t.Parallel()
 	stored := filepath.Join(stack.Root(), "test", "stored", "v0.1.0")
 	var was struct{ Clowder, Key, Replies, Dataset, Rows, Empty, Running, Waiting, Models string }
 	decode(t, filepath.Join(stored, "names.json"), &was)
@@ -52,7 +51,7 @@ func TestAnUpgradeFromV010KeepsJobsAndModels(t *testing.T) {
 	_, err = w.Clowder.AddFile(dataset, "rows.csv", strings.NewReader(string(rows)))
 	require.NoError(t, err)
 	running, waiting := w.Clowder.AddJob(stack.User, w.Dataset, stack.Extractor), w.Clowder.AddJob(stack.User, w.Dataset, stack.Advanced)
-	restore(t, w, "v0.1.0", strings.NewReplacer(
+	w.Restore(t, "v0.1.0", strings.NewReplacer(
 		was.Models, registry.Dataset{Clowder: w.Clowder.URL, ID: w.Dataset}.Folder(),
 		was.Clowder, w.Clowder.URL, was.Dataset, w.Dataset, was.Rows, dataset, was.Empty, w.Clowder.AddDataset(stack.User, "Empty"),
 		was.Key, w.Clowder.Key(stack.User), was.Replies, w.Clowder.ReplyQueue(), was.Running, running, was.Waiting, waiting,
@@ -62,13 +61,11 @@ func TestAnUpgradeFromV010KeepsJobsAndModels(t *testing.T) {
 		last, updates := w.AwaitJob(t, id)
 		require.Equal(t, "SUCCEEDED", last.Status, "%v\n%s", updates, service.Log())
 	}
-	states := map[job.State]int{}
-	listed, updates := manage(t, w, map[string]any{"action": "list"})
+	records := w.AwaitRecords(t, 6)
+	listed, updates := w.AwaitJob(t, w.SubmitTo(t, stack.Manager, w.Dataset, map[string]any{"action": "list"}))
 	require.Equal(t, "SUCCEEDED", listed.Status, "%v", updates)
-	for _, r := range w.AwaitRecords(t, 7) {
-		if r.Request.Extractor == stack.Manager {
-			continue
-		}
+	states := map[job.State]int{}
+	for _, r := range records {
 		states[r.State]++
 		if r.Request.DatasetID == w.Dataset {
 			require.Contains(t, fmt.Sprint(updates), r.Run[:len("ft-")+8], "a job of v0.1.0 is listed")
@@ -94,7 +91,7 @@ func TestAnUpgradeFromV010KeepsJobsAndModels(t *testing.T) {
 func trainWithoutRay(ctx context.Context, _ string, d raytest.Driver) int {
 	words := strings.Fields(d.Entrypoint)
 	cmd := exec.CommandContext(ctx, words[0], append(words[1:], "--launcher", "local")...)
-	cmd.Env = os.Environ()
+	cmd.Env = append(os.Environ(), "OMP_NUM_THREADS=1")
 	for name, value := range d.Env {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
@@ -117,7 +114,7 @@ func requireWentOn(t *testing.T, folder disk.Folder, r job.Record) {
 	require.NoError(t, err)
 	evaluated := map[int]int{}
 	for _, e := range events {
-		if e.Kind == results.KindEval {
+		if e.Kind == results.KindEval && e.Split == "validation" {
 			require.Zero(t, evaluated[e.Step], "step %d was evaluated by attempt %d", e.Step, evaluated[e.Step])
 			evaluated[e.Step] = e.Attempt
 		}
@@ -162,7 +159,7 @@ func delivered(t *testing.T, w *stack.Fixture, dataset, name string) string {
 // changed nothing.
 func requireANewerStoreIsLeftAlone(t *testing.T, w *stack.Fixture) {
 	t.Helper()
-	alter(t, w, "PRAGMA user_version = 99")
+	w.AlterStore(t, "PRAGMA user_version = 99")
 	before := volume(t, w)
 	s, err := stack.StartService(t.Context(), stack.Program(t), w.Env, nil)
 	require.NoError(t, err)
