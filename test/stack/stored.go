@@ -34,8 +34,8 @@ func (w *Fixture) Restore(tb testing.TB, folder string, names *strings.Replacer)
 			body = []byte(names.Replace(string(body)))
 		}
 		to := filepath.Join(w.Env["SHARED_DIR"], names.Replace(name))
-		require.NoError(tb, os.MkdirAll(filepath.Dir(to), 0o755))
-		return os.WriteFile(to, body, 0o644)
+		require.NoError(tb, os.MkdirAll(filepath.Dir(to), 0o750))
+		return os.WriteFile(to, body, 0o600)
 	}))
 }
 
