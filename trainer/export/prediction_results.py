@@ -46,7 +46,7 @@ def prediction(
         "input_columns": results.columns(columns),
         "samples": _samples(answered, columns) if samples is None else samples,
         **answered.target.overview(answered.outputs, settings),
-        **_scores(settings, model, answered, label_column),
+        **_scores(settings, model, answered, label_column, events),
         **({"facts": [{"name": name, "value": value} for name, value in facts.items() if value]} if facts else {}),
     }  # fmt: skip
     if samples is None and not unit and (kind.files_are_examples or all(e.row == 0 for e in answered.examples)):
@@ -84,12 +84,14 @@ def _line(settings, answered: Answered, i: int, columns: list[str], has_id: bool
     return line
 
 
-def _scores(settings, model, answered: Answered, label_column: str) -> dict:
+def _scores(settings, model, answered: Answered, label_column: str, events: Events) -> dict:
     """How good the answers are, where the data has labels that the model knows."""
     rows = numpy.flatnonzero(answered.known)
     if not len(rows):
         return {}
     scores = answered.kind.answers_scores(answered, rows, settings.seed)
+    if not scores:
+        events.warning("labels_unused", "The answers have no scores: nothing of what the dataset says is right can be compared with them.")
     return {"label_column": label_column, "scores": scores, "trained_scores": model.description["test"]}
 
 

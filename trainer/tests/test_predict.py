@@ -134,11 +134,13 @@ def test_images_are_answered_one_by_one(model, answer):
 def test_rows_without_a_label_are_answered_and_unknown_labels_do_not_count(trained, model, answer, make_run):
     rows = list(csv.reader(own_test_rows("text", trained("text", make_run)).splitlines()))
     rows[1][2], rows[2][2] = "", "a label that the model never saw"
-    _, found = answer({"new.csv": table(rows[0], rows[1:])}, model("text"))
+    folder, found = answer({"new.csv": table(rows[0], rows[1:])}, model("text"))
+    told = {w["code"]: w["text"] for w in result_of(folder)["warnings"]}
+    assert f"1 of {len(rows) - 2} labels" in told["labels_unused"] and "a label that the model never saw" in told["labels_unused"]
     assert found["rows"] == len(rows) - 1
     assert {s["n"] for s in found["scores"].values()} == {len(rows) - 3}
-    _, without = answer({"new.csv": table(rows[0][:2], [r[:2] for r in rows[1:]])}, model("text"))
-    assert "scores" not in without
+    folder, without = answer({"new.csv": table(rows[0][:2], [r[:2] for r in rows[1:]])}, model("text"))
+    assert "scores" not in without and "labels_unused" not in [w["code"] for w in result_of(folder)["warnings"]]
     assert without["counts"] == found["counts"]
 
 
