@@ -17,7 +17,7 @@ sources() {
 
 hashes() {
 	local picture
-	for picture in report.png running.png studio/*; do
+	for picture in report.png running.png 'studio/*'; do
 		echo "$(sources "$picture" | xargs sha256sum | sha256sum | cut -c1-16)  $picture"
 	done
 }
@@ -26,8 +26,10 @@ case ${1:-} in
 write) hashes >"$kept" ;;
 check)
 	older=$(hashes | grep -vxFf "$kept" | cut -d' ' -f3) || exit 0
-	printf 'docs/images/%s is older than the page that it shows\n' $older >&2
-	echo "make them again: make pictures" >&2 && exit 1
+	while read -r picture; do
+		echo "docs/images/$picture is older than the page that it shows: make pictures" >&2
+	done <<<"$older"
+	exit 1
 	;;
 *) echo "usage: $0 write|check" >&2 && exit 2 ;;
 esac
