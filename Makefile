@@ -133,7 +133,7 @@ test-trainer: $(VENV)/ready ## the tests of the training program, on a real Ray:
 test-integration: test-parts $(GOTESTSUM) ## all Go tests, also those on a real RabbitMQ, a real Ray and a real Kubernetes control plane
 	@mkdir -p $(DURATIONS)
 	@$(call go_tests,unit) $(GO_TEST) -tags crash ./...
-	@python3 test/setup/real_tests.py $(CACHE)/passed go run ./test/share $(call go_tests,integration) $(GO_TEST) -tags 'integration crash' -count=1 \
+	@python3 test/setup/real_tests.py $(CACHE)/passed bin/test-share $(call go_tests,integration) $(GO_TEST) -tags 'integration crash' -count=1 \
 	-run "$(REAL_TESTS)" +++ $(REAL)
 
 .PHONY: bits
@@ -149,10 +149,12 @@ test-parts: setup test-programs # what the tests start: also Chromium and the pr
 	@CACHE=$(CACHE) test/cluster/binaries.sh etcd kube-apiserver kube-controller-manager ray-operator helm >/dev/null
 	@test/setup/minio.sh $(CACHE) >/dev/null
 
+# Without cgo, as the released program and the programs of Kubernetes, so that what they share is compiled once. The race detector needs cgo.
 test-program: ui
-	@go build -tags crash -o bin/extractor-test ./cmd/extractor
+	@CGO_ENABLED=0 go build -tags crash -o bin/extractor-test ./cmd/extractor
 
 test-programs: test-program
+	@CGO_ENABLED=0 go build -o bin/test-share ./test/share
 	@[ -x bin/extractor-test-race ] || echo "building the service for the tests (some minutes where Go's build cache is empty)" >&2
 	@go build -race -tags crash -o bin/extractor-test-race ./cmd/extractor
 
@@ -248,7 +250,7 @@ $(ACTIONLINT):
 	@mv $(CACHE)/bin/actionlint $@
 
 $(GOTESTSUM):
-	@GOBIN=$(CACHE)/bin go install gotest.tools/gotestsum@$(GOTESTSUM_VERSION)
+	@GOBIN=$(CACHE)/bin CGO_ENABLED=0 go install gotest.tools/gotestsum@$(GOTESTSUM_VERSION)
 	@mv $(CACHE)/bin/gotestsum $@
 
 $(VULN):
