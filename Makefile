@@ -73,16 +73,16 @@ ray-down: build ## stop the local Ray
 	@bin/extractor ray down --dir $(RAY_DIR)
 
 .PHONY: studio-pictures
-studio-pictures: ui ## make pictures of all pages of the studio in var/studio, and those of docs/images, with Chromium
+studio-pictures: ui ## make pictures of all pages of the studio in var/studio, and those of docs/images/studio; the runs on them are made up
 	@test/setup/debian.sh browser
 	@mkdir -p var/studio docs/images/studio
 	@STUDIO_PICTURES=$(CURDIR)/var/studio go test -tags integration -count=1 -run TestPages ./test/studio
 	@for page in runs running run compare train editor; do cp var/studio/$$page-1400-light.png var/studio/$$page-390-dark.png docs/images/studio/; done
 
 .PHONY: pictures
-pictures: setup build ## make the pictures in docs/images from a real training, with Chromium: make pictures [CLOWDER_ENV=file]
-	@test/setup/debian.sh browser
+pictures: setup build studio-pictures ## make the pictures in docs/images from real trainings and the pages of today, with Chromium; CLOWDER_ENV=file adds a real Clowder v2
 	@go run ./test/pictures -env "$(CLOWDER_ENV)"
+	@test/setup/pictures.sh write
 
 # --- a Kubernetes node for tests
 
@@ -133,7 +133,7 @@ test-trainer: $(VENV)/ready ## the tests of the training program, on a real Ray:
 test-integration: test-parts $(GOTESTSUM) ## all Go tests, also those on a real RabbitMQ, a real Ray and a real Kubernetes control plane
 	@mkdir -p $(DURATIONS)
 	@$(call go_tests,unit) $(GO_TEST) -tags crash ./...
-	@python3 test/setup/real_tests.py $(CACHE)/passed go run ./test/share $(call go_tests,integration) $(GO_TEST) -tags 'integration crash' -count=1 \
+	@python3 test/setup/real_tests.py $(CACHE)/passed bin/test-share $(call go_tests,integration) $(GO_TEST) -tags 'integration crash' -count=1 \
 	-run "$(REAL_TESTS)" +++ $(REAL)
 
 .PHONY: bits
@@ -149,10 +149,12 @@ test-parts: setup test-programs # what the tests start: also Chromium and the pr
 	@CACHE=$(CACHE) test/cluster/binaries.sh etcd kube-apiserver kube-controller-manager ray-operator helm >/dev/null
 	@test/setup/minio.sh $(CACHE) >/dev/null
 
+# Without cgo, as the released program and the programs of Kubernetes, so that what they share is compiled once. The race detector needs cgo.
 test-program: ui
-	@go build -tags crash -o bin/extractor-test ./cmd/extractor
+	@CGO_ENABLED=0 go build -tags crash -o bin/extractor-test ./cmd/extractor
 
 test-programs: test-program
+	@CGO_ENABLED=0 go build -o bin/test-share ./test/share
 	@[ -x bin/extractor-test-race ] || echo "building the service for the tests (some minutes where Go's build cache is empty)" >&2
 	@go build -race -tags crash -o bin/extractor-test-race ./cmd/extractor
 
@@ -186,7 +188,7 @@ e2e-kuberay: build ## trainings on a real Kubernetes node: the Helm chart, RayJo
 	test/cluster/image.sh clowder-ray/extractor:e2e bin/extractor && \
 	go test -tags kuberay -count=1 -v -failfast -timeout 45m $(if $(RUN),-run '$(RUN)') ./test/kuberay
 
-lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-layers lint-workflows lint-ui lint-words lint-files docs vuln ## run all linters
+lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-layers lint-workflows lint-ui lint-words lint-files lint-pictures docs vuln ## run all linters
 	@go mod tidy -diff
 	@$(VENV)/bin/ruff check -q --config trainer/ruff.toml trainer test
 	@$(VENV)/bin/ruff format -q --check --config trainer/ruff.toml trainer test
@@ -195,7 +197,7 @@ lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-layers lint-
 	@$(LINT) run --build-tags 'integration crash docker kuberay clowder1 clowder2 soak' ./...
 
 .PHONY: lint-quick
-lint-quick: $(LINT) $(VENV)/ready lint-scripts lint-workflows lint-words lint-files ## run the linters that take seconds; the pre-commit hook
+lint-quick: $(LINT) $(VENV)/ready lint-scripts lint-workflows lint-words lint-files lint-pictures ## run the linters that take seconds; the pre-commit hook
 	@$(LINT) fmt --diff ./...
 	@go vet ./...
 	@$(VENV)/bin/ruff check -q --config trainer/ruff.toml trainer test
@@ -227,6 +229,10 @@ lint-words: ## find words that plain English does without (test/setup/words.txt)
 lint-files: ## find files that are too large to be source, such as a package that was downloaded here
 	@git ls-files -z | xargs -0 stat -c '%s %n' | awk '$$1 > 300000 { print "remove " $$2 " from git: it has more than 300 kB"; found = 1 } END { exit found }'
 
+.PHONY: lint-pictures
+lint-pictures: ## find pictures in docs/images that are older than the templates, styles and scripts of their pages
+	@test/setup/pictures.sh check
+
 .PHONY: docs
 docs: $(VENV)/ready ## make the site of the documentation in var/site; a link that leads nowhere fails
 	@CACHE=$(CACHE) test/setup/lint.sh docs
@@ -244,7 +250,7 @@ $(ACTIONLINT):
 	@mv $(CACHE)/bin/actionlint $@
 
 $(GOTESTSUM):
-	@GOBIN=$(CACHE)/bin go install gotest.tools/gotestsum@$(GOTESTSUM_VERSION)
+	@GOBIN=$(CACHE)/bin CGO_ENABLED=0 go install gotest.tools/gotestsum@$(GOTESTSUM_VERSION)
 	@mv $(CACHE)/bin/gotestsum $@
 
 $(VULN):

@@ -34,7 +34,8 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	if seen > len(steps) {
-		return Permanent(fmt.Errorf("it was changed by a newer version of this program (schema %d, known are %d): use that version", seen, len(steps)))
+		return Permanent(fmt.Errorf("it was changed by a newer version of this program (schema %d, known are %d): use that version, or restore the copy "+
+			"of the state folder from before the upgrade", seen, len(steps)))
 	}
 	for _, name := range steps[seen:] {
 		step, err := schema.ReadFile(name)

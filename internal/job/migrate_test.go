@@ -107,7 +107,7 @@ func TestAStoreOfANewerVersionIsLeftAlone(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
 	_, err = job.OpenSQLite(t.Context(), path)
-	require.ErrorContains(t, err, "newer version")
+	require.ErrorContains(t, err, "newer version of this program (schema 99, known are 5): use that version, or restore the copy of the state folder")
 	kind, _ := job.Classify(err)
 	require.Equal(t, job.KindPermanent, kind)
 }

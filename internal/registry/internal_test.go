@@ -87,3 +87,23 @@ func TestTheNewestVersionsAreReadFirst(t *testing.T) {
 	}
 	require.Equal(t, []string{dir + ": the folder has too many versions: older ones are skipped"}, faults)
 }
+
+func TestAVersionOfANewerProgramIsNotRead(t *testing.T) {
+	t.Parallel()
+	volume := t.TempDir()
+	r := New(disk.Folder{Volume: volume, Name: "registry"})
+	var faults []error
+	r.OnFault(func(_ string, err error) { faults = append(faults, err) })
+	of := Dataset{ID: Local}
+	for number, wrote := range []int{schema, schema + 1} {
+		dir := filepath.Join(volume, "registry", Local, "films", strconv.Itoa(number+1))
+		require.NoError(t, os.MkdirAll(dir, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, versionFile), fmt.Appendf(nil, `{"schema": %d, "run": "ft-1"}`, wrote), 0o600))
+	}
+	all, err := r.All(of)
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	require.Equal(t, 1, all[0].Version)
+	require.Len(t, faults, 1)
+	require.ErrorContains(t, faults[0], "it was written by a newer version of this program (schema 2, known is 1): use that version")
+}

@@ -116,6 +116,9 @@ func decodeVersion(doc []byte, of Dataset, s slot) (Version, error) {
 	if err := json.Unmarshal(doc, &v); err != nil {
 		return Version{}, err
 	}
+	if v.Schema > schema {
+		return Version{}, fmt.Errorf("it was written by a newer version of this program (schema %d, known is %d): use that version", v.Schema, schema)
+	}
 	if !idForm.MatchString(v.Run) {
 		return Version{}, errors.New("it has no valid run")
 	}

@@ -1,5 +1,5 @@
-// Command pictures makes the pictures of the documentation from a real training: the report, and the view of the job in a
-// Clowder v2 where one is given. It needs Chromium.
+// Command pictures makes pictures of the documentation from real trainings: the report of one, the page of another while it goes on, and the view
+// of the job in a Clowder v2 where one is given. It needs Chromium.
 package main
 
 import (
@@ -17,11 +17,14 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/test/broker"
 	"github.com/ncsa/clowder-ray/test/browser"
+	"github.com/ncsa/clowder-ray/test/ports"
 	"github.com/ncsa/clowder-ray/test/stack"
 )
 
-// timeout covers a training of the bundled dataset and the pictures.
+// timeout covers two trainings of the bundled dataset and the pictures.
 const timeout = 15 * time.Minute
 
 func main() {
@@ -36,7 +39,7 @@ func main() {
 }
 
 func run(ctx context.Context) (err error) {
-	env := flag.String("env", "", "file with the settings of a running Clowder v2, see site; empty makes the picture of the report alone")
+	env := flag.String("env", "", "file with the settings of a running Clowder v2, see site; empty uses the double, and leaves the picture of the job as it is")
 	out := flag.String("out", filepath.Join(stack.Root(), "docs", "images"), "folder of the pictures")
 	program := flag.String("extractor", filepath.Join(stack.Root(), "bin", "extractor"), "the service")
 	flag.Parse()
@@ -45,21 +48,25 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	s, stop, err := anySite(ctx, *env)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	studio, end, err := s.serve(ctx, *program, work)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, end()) }()
 	results := filepath.Join(work, "results")
-	var s *site
-	if *env == "" {
-		err = demo(ctx, *program, results)
-	} else if s, err = readSite(*env); err == nil {
-		err = s.train(ctx, *program, work, results)
+	if err := demo(ctx, results, "-clowder", s.url); err != nil {
+		return err
 	}
+	tabs, closeTabs, err := browser.Start(ctx)
 	if err != nil {
 		return err
 	}
-	tabs, stop, err := browser.Start(ctx)
-	if err != nil {
-		return err
-	}
-	defer stop()
+	defer closeTabs()
 	c := &camera{ctx: tabs}
 	reports, err := filepath.Glob(filepath.Join(results, "*", "*", "report.html"))
 	if err != nil || len(reports) != 1 {
@@ -68,15 +75,39 @@ func run(ctx context.Context) (err error) {
 	if err := c.report("file://"+reports[0], filepath.Join(*out, "report.png")); err != nil {
 		return err
 	}
-	if s == nil {
-		return nil
+	dataset, job, err := s.newestJob(ctx)
+	if err != nil {
+		return err
 	}
-	return s.photographJob(ctx, c, filepath.Join(*out, "job.png"))
+	if *env != "" {
+		if err := s.photographJob(ctx, c, dataset, job, filepath.Join(*out, "job.png")); err != nil {
+			return err
+		}
+	}
+	return s.photographRun(ctx, c, studio, dataset, filepath.Join(*out, "running.png"))
+}
+
+// anySite reads the file of a running Clowder v2, or starts the double of Clowder and a RabbitMQ, which stop ends.
+func anySite(ctx context.Context, env string) (s *site, stop func() error, err error) {
+	if env != "" {
+		s, err = readSite(env)
+		return s, func() error { return nil }, err
+	}
+	mq, err := broker.Start(ctx, broker.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	double, err := clowdertest.New(clowdertest.Options{AMQPURI: mq.URI()})
+	if err != nil {
+		return nil, nil, errors.Join(err, mq.Stop())
+	}
+	s = &site{url: double.URL, broker: mq.URI(), key: double.Key(stack.User)}
+	return s, func() error { return errors.Join(double.Close(), mq.Stop()) }, nil
 }
 
 // demo runs test/demo, which trains on the bundled dataset and downloads the results into out.
-func demo(ctx context.Context, program, out string, args ...string) error {
-	cmd := exec.CommandContext(ctx, "go", append([]string{"run", "./test/demo", "-extractor", program, "-out", out}, args...)...)
+func demo(ctx context.Context, out string, args ...string) error {
+	cmd := exec.CommandContext(ctx, "go", append([]string{"run", "./test/demo", "-out", out}, args...)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = stack.Root(), os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("run the demo: %w", err)
@@ -115,29 +146,39 @@ func readSite(file string) (*site, error) {
 	return s, lines.Err()
 }
 
-// train runs the service beside the site and the demo as a user of it.
-func (s *site) train(ctx context.Context, program, work, results string) (err error) {
+// serve runs the service with its studio beside the site, on a Ray of its own, until stop is called.
+func (s *site) serve(ctx context.Context, program, work string) (studio string, stop func() error, err error) {
 	ray := filepath.Join(work, "ray")
 	env, err := stack.RayEnv(ctx, program, ray)
-	defer func() { err = errors.Join(err, stack.StopRay(context.WithoutCancel(ctx), program, ray)) }()
+	stop = func() error { return stack.StopRay(context.WithoutCancel(ctx), program, ray) }
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, stop())
+		}
+	}()
 	if err != nil {
-		return err
+		return "", nil, err
 	}
+	port, err := ports.Free(ctx, 1)
+	if err != nil {
+		return "", nil, err
+	}
+	env["STUDIO_LISTEN"] = fmt.Sprintf("127.0.0.1:%d", port[0])
+	studio = "http://" + env["STUDIO_LISTEN"]
+	env["STUDIO_URL"] = studio
 	env["RABBITMQ_URI"], env["CLOWDER_URL"], env["HEARTBEAT"] = s.broker, s.url, "5s"
 	env["SHARED_DIR"], env["STATE_DIR"] = filepath.Join(work, "shared"), filepath.Join(work, "state")
 	service, err := stack.StartService(ctx, program, env, nil)
 	if err != nil {
-		return err
+		return "", nil, err
 	}
-	defer func() { err = errors.Join(err, service.Stop(30*time.Second)) }()
+	stopRay := stop
+	stop = func() error { return errors.Join(service.Stop(30*time.Second), stopRay()) }
 	if err := service.AwaitReady(ctx); err != nil {
-		return err
+		return "", nil, err
 	}
 	if err := s.enable(ctx); err != nil {
-		return err
+		return "", nil, err
 	}
-	if err := os.Setenv("CLOWDER_KEY", s.key); err != nil {
-		return err
-	}
-	return demo(ctx, program, results, "-clowder", s.url)
+	return studio, stop, os.Setenv("CLOWDER_KEY", s.key)
 }

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/test/browser"
 	"github.com/ncsa/clowder-ray/test/stack"
 )
@@ -57,8 +59,8 @@ func (s *site) call(ctx context.Context, method, path, key string, v any) (err e
 	return json.NewDecoder(answer.Body).Decode(v)
 }
 
-// photographJob opens the dataset of the newest job in Clowder's page, as the user, and photographs the log of the job.
-func (s *site) photographJob(ctx context.Context, c *camera, file string) error {
+// newestJob returns the newest job of the training extractor, and its dataset.
+func (s *site) newestJob(ctx context.Context) (dataset, id string, err error) {
 	var jobs struct {
 		Data []struct {
 			ID, Created string
@@ -68,10 +70,10 @@ func (s *site) photographJob(ctx context.Context, c *camera, file string) error 
 		}
 	}
 	if err := s.call(ctx, http.MethodGet, "/api/v2/jobs?listener_id="+stack.Extractor+"&limit=100", s.key, &jobs); err != nil {
-		return err
+		return "", "", err
 	}
 	if len(jobs.Data) == 0 {
-		return errors.New("list the jobs: Clowder lists none of " + stack.Extractor)
+		return "", "", errors.New("list the jobs: Clowder lists none of " + stack.Extractor)
 	}
 	newest := jobs.Data[0]
 	for _, j := range jobs.Data {
@@ -79,10 +81,30 @@ func (s *site) photographJob(ctx context.Context, c *camera, file string) error 
 			newest = j
 		}
 	}
+	return newest.Ref.Dataset, newest.ID, nil
+}
+
+// photographJob opens the dataset of a job in Clowder's page, as the user, and photographs the log of the job.
+func (s *site) photographJob(_ context.Context, c *camera, dataset, id, file string) error {
 	page, err := browser.ServeClowder2(s.url, s.key, s.page)
 	if err != nil {
 		return err
 	}
 	defer page.Close()
-	return c.job(page.URL+"/datasets/"+newest.Ref.Dataset, newest.ID, file)
+	return c.job(page.URL+"/datasets/"+dataset, id, file)
+}
+
+// photographRun has a network trained on the dataset, opens the page of the run in the studio, and photographs it in the middle of the training.
+func (s *site) photographRun(ctx context.Context, c *camera, studio, dataset, file string) (err error) {
+	client, err := clowder.NewClient(clowder.Config{URL: s.url})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, client.Close()) }()
+	const epochs = 12
+	parameters := map[string]any{"run_name": runName, "model": "bert-tiny", "epochs": epochs, "more_options": "early_stopping_patience: 0"}
+	if _, err := client.As(job.Secret(s.key)).Submit(ctx, dataset, stack.Extractor, parameters); err != nil {
+		return err
+	}
+	return c.run(studio, s.key, dataset, epochs/2, file)
 }

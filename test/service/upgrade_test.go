@@ -3,11 +3,7 @@
 package service
 
 import (
-	"database/sql"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -36,7 +32,7 @@ func TestAnUpgradeGoesOnWithWhatTheVersionBeforeLeft(t *testing.T) {
 	w := stack.NewFixture(t, stack.Program(t), table())
 	running := w.Clowder.AddJob(stack.User, w.Dataset, stack.Extractor)
 	waiting := w.Clowder.AddJob(stack.User, w.Dataset, stack.Extractor)
-	restore(t, w, strings.NewReplacer(
+	w.Restore(t, "service", strings.NewReplacer(
 		storedModels, registry.Dataset{Clowder: w.Clowder.URL, ID: w.Dataset}.Folder(),
 		storedClowder, w.Clowder.URL, storedDataset, w.Dataset, storedEmpty, w.Clowder.AddDataset(stack.User, "Empty"),
 		storedKey, w.Clowder.Key(stack.User), storedReplies, w.Clowder.ReplyQueue(),
@@ -62,32 +58,4 @@ func TestAnUpgradeGoesOnWithWhatTheVersionBeforeLeft(t *testing.T) {
 	listed, updates := manage(t, w, map[string]any{"action": "list"})
 	require.Equal(t, "SUCCEEDED", listed.Status, "%v", updates)
 	require.Contains(t, fmt.Sprint(updates), "ft-4jtgdq4t")
-}
-
-// restore puts the stored state into the folders of w, with the names of this test's Clowder.
-func restore(t *testing.T, w *stack.Fixture, names *strings.Replacer) {
-	t.Helper()
-	stored := filepath.Join(stack.Root(), "test", "stored", "service")
-	script, err := os.ReadFile(filepath.Join(stored, "jobs.sql"))
-	require.NoError(t, err)
-	require.NoError(t, os.MkdirAll(w.Env["STATE_DIR"], 0o700))
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(w.Env["STATE_DIR"], "jobs.db"))
-	require.NoError(t, err)
-	defer func() { require.NoError(t, db.Close()) }()
-	_, err = db.ExecContext(t.Context(), names.Replace(string(script)))
-	require.NoError(t, err)
-
-	shared := os.DirFS(filepath.Join(stored, "shared"))
-	require.NoError(t, fs.WalkDir(shared, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		body, err := fs.ReadFile(shared, name)
-		if err != nil {
-			return err
-		}
-		to := filepath.Join(w.Env["SHARED_DIR"], names.Replace(name))
-		require.NoError(t, os.MkdirAll(filepath.Dir(to), 0o755))
-		return os.WriteFile(to, []byte(names.Replace(string(body))), 0o644)
-	}))
 }

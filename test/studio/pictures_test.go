@@ -25,6 +25,9 @@ var views = []struct {
 const awake = `document.querySelector('head script') === null ||
 	(document.querySelector('[data-live=charts] svg') === null && (document.querySelector('[data-island=editor]') === null || document.querySelector('.cm-line') !== null))`
 
+// checked says that the editor, where there is one, shows the answer of its check.
+const checked = `document.querySelector('[data-part=findings]')?.textContent !== ''`
+
 // TestPages looks at each page in both themes and at both widths: nothing reaches beyond the window. Where STUDIO_PICTURES names a folder,
 // the pictures are kept there.
 func TestPages(t *testing.T) {
@@ -59,6 +62,7 @@ func TestPages(t *testing.T) {
 				if folder == "" {
 					continue
 				}
+				b.until(checked)
 				picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
 				require.NoError(t, err)
 				require.NoError(t, os.WriteFile(filepath.Join(folder, fmt.Sprintf("%s-%d-%s.png", name, v.width, v.theme)), picture, 0o600))

@@ -45,7 +45,7 @@ type Options struct {
 
 // The names in the Helm chart's defaults.
 const (
-	defaultImage = "clowder-ray/ray:0.1.0"
+	defaultImage = "clowder-ray/ray:0.2.0"
 	defaultClaim = "clowder-ray-shared"
 	defaultRay   = "2.60.0"
 )

@@ -41,6 +41,9 @@ func TestShippedInfoIsAccepted(t *testing.T) {
 	require.Empty(t, info.Changed(resolved), "nothing was set")
 }
 
+// shippedVersion is how the shipped file says its version.
+const shippedVersion = `"version": "0.2.0"`
+
 // edited is the shipped document with one text replaced.
 func edited(t *testing.T, old, repl string) ([]byte, error) {
 	t.Helper()
@@ -58,10 +61,10 @@ func TestParseFindsWhatClowderDropsSilently(t *testing.T) {
 		"no name":                           {`"name": "ncsa.ray.finetune"`, `"name": ""`, "name must be a non-empty text"},
 		"a name like a file queue":          {`"name": "ncsa.ray.finetune"`, `"name": "ncsa.file.x"`, ".file."},
 		"a name with a blank":               {`"name": "ncsa.ray.finetune"`, `"name": "My Extractor"`, "lower case"},
-		"a version that is a number":        {`"version": "0.1.0"`, `"version": 1`, "version must be a non-empty text"},
-		"a version from git describe":       {`"version": "0.1.0"`, `"version": "1.2.3-5-gabc"`, "PEP 440"},
-		"a version that is a word":          {`"version": "0.1.0"`, `"version": "latest"`, "PEP 440"},
-		"a dirty version":                   {`"version": "0.1.0"`, `"version": "1.0.0-dirty"`, "PEP 440"},
+		"a version that is a number":        {shippedVersion, `"version": 1`, "version must be a non-empty text"},
+		"a version from git describe":       {shippedVersion, `"version": "1.2.3-5-gabc"`, "PEP 440"},
+		"a version that is a word":          {shippedVersion, `"version": "latest"`, "PEP 440"},
+		"a dirty version":                   {shippedVersion, `"version": "1.0.0-dirty"`, "PEP 440"},
 		"a null description":                {`"description": "Trains`, `"description": null, "x": "Trains`, "description must be a non-empty text"},
 		"an author that is an object":       {`"author": "National`, `"author": {}, "x": "National`, "author must be a non-empty text"},
 		"contributors that are objects":     {`"contributors": []`, `"contributors": [{}]`, "contributors must be a list of texts"},
@@ -116,7 +119,7 @@ func TestParseReportsAllProblems(t *testing.T) {
 func TestVersionsOfPEP440(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"1.2.3", "v1.2.3", "1.0.0-rc.1", "1.0.0+abc", "0.0.0-20240101", "2!1.0", "1.0.post1.dev2", "1.0a1"} {
-		_, err := edited(t, `"version": "0.1.0"`, `"version": "`+version+`"`)
+		_, err := edited(t, shippedVersion, `"version": "`+version+`"`)
 		require.NoError(t, err, version)
 	}
 }

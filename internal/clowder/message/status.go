@@ -50,6 +50,9 @@ const maxStatusText = 200
 // maxNotesText limits several notes in one status, in characters. Each of them has at most maxStatusText.
 const maxNotesText = 3 * maxStatusText
 
+// maxEndText limits the text of a job that went well, in characters. The folder with the results stands at its end.
+const maxEndText = 300
+
 // statusTime is the layout that v2 parses with %Y-%m-%dT%H:%M:%S%z. v2 refuses fractions, and it ignores the offset and shows the digits
 // as UTC, so times are always sent in UTC.
 const statusTime = "2006-01-02T15:04:05+00:00"
@@ -73,6 +76,7 @@ func (s Status) InWordsOf(req job.Request) []Status {
 	}
 	said, end := s, s
 	said.Kind, end.Kind = StatusProcessing, StatusDone
+	said.Note = s.Kind == StatusDone // it may be as long
 	if s.Kind == StatusSkip {
 		said.Text = "Skipped: " + s.Text
 	}
@@ -83,8 +87,11 @@ func (s Status) InWordsOf(req job.Request) []Status {
 // misreads. extractor is the registered name.
 func EncodeStatus(req job.Request, extractor string, s Status) []byte {
 	limit := maxStatusText
-	if s.Note {
+	switch {
+	case s.Note:
 		limit = maxNotesText
+	case s.Kind == StatusDone:
+		limit = maxEndText
 	}
 	text := safeText(s.Kind, s.Text, req.APIVersion, limit)
 	kind := "StatusMessage." + string(s.Kind)
