@@ -25,6 +25,7 @@ class Tables(ExampleKind):
         Estimator("linear", "trainer.kinds.table.linear", "linear model on the columns", "table"),
         Estimator("trees", "trainer.kinds.table.trees", "gradient-boosted trees", "table"),
         Estimator("perceptron", "trainer.kinds.table.perceptron", "small neural network, fitted by scikit-learn", "table"),
+        Estimator("ensemble", "trainer.kinds.table.ensemble", "weighted mean of these", "table", joins=True),
     )
     from_random_weights = "A small neural network ({model}) is trained on the columns."
     gains_by_installed_models = gains_by_base = False
@@ -85,6 +86,13 @@ class Tables(ExampleKind):
 
     def key(self, example) -> str:
         return "\x1f".join(example.content)
+
+    def parts(self, finished) -> dict:
+        from trainer.core import blocks
+        from trainer.kinds.table import results
+
+        sections = results.sections(finished.folder)
+        return {"sections": blocks.described(sections)} if sections else {}
 
     def content(self, example, columns) -> str:
         from trainer.export import display

@@ -15,7 +15,7 @@ from small_datasets import buyers, flowers, table, yields
 from trainer.run import run
 
 SNIPPETS = ROOT / "trainer" / "kinds" / "table" / "snippets"
-NAMES = ["linear", "trees", "perceptron"]
+NAMES = ["linear", "trees", "perceptron", "ensemble"]
 
 
 def chosen(result: dict) -> dict:
