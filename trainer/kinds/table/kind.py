@@ -117,7 +117,9 @@ class Tables(ExampleKind):
         from trainer.run_folder import files
 
         encoder = description["encoder"]
-        columns = encoder["columns"] if "columns" in encoder else files.read_json(folder / "config.json").get("columns", [])
+        config = encoder if "columns" in encoder else files.read_json(folder / "config.json")
+        config = next((m["model"] for m in config.get("members", ())), config)  # of an ensemble, all read the same columns
+        columns = config.get("columns", [])
         categories = {c["name"]: tuple(str(v) for v in c["categories"]) for c in columns if "categories" in c}
         return tuple(Column(c, description["types"][c], categories.get(c, ())) for c in description["columns"])
 
