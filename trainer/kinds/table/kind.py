@@ -94,6 +94,11 @@ class Tables(ExampleKind):
         sections = results.sections(finished.folder)
         return {"sections": blocks.described(sections)} if sections else {}
 
+    def traits(self, examples, columns, types):
+        from trainer.kinds.table import traits
+
+        return traits.of(examples, columns, types)
+
     def content(self, example, columns) -> str:
         from trainer.export import display
 

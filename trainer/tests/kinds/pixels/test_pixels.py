@@ -327,6 +327,12 @@ def test_squares_are_learnt_reported_and_answered(make_run, schemas, network):
     right = numpy.asarray(Image.open(io.BytesIO(masked(3)["masks/plot-000.png"])))
     assert (said == right).mean() > 0.95
     assert {row["class"] for row in predictions(asked.parent)} == {"background", "object"}
+    foreign = masked(12, values=(3, 7)) | {"masks/plot-011.png": png(numpy.full((20, 20), 3, numpy.uint8))}
+    asked = make_run(foreign, run="pr-foreign", kind="predict", more={"model": model})
+    assert run(str(asked), "local") == 0
+    answered = check_files(asked.parent, schemas)
+    assert not answered["prediction"].get("scores")
+    assert {"masks_unused", "labels_unused"} <= {w["code"] for w in answered["warnings"]}
 
 
 def heights(count=30, side=64):
