@@ -18,7 +18,7 @@ func (v Version) HasONNX() bool {
 }
 
 // basesWithoutNetwork are the bases of models that are fitted without a network.
-var basesWithoutNetwork = []string{"words", "linear", "trees", "perceptron"}
+var basesWithoutNetwork = []string{"words", "linear", "trees", "perceptron", "ensemble"}
 
 // IsEstimator reports whether the version has one of these bases. It then answers from its own files.
 func (v Version) IsEstimator() bool { return slices.Contains(basesWithoutNetwork, v.Base) }

@@ -10,7 +10,7 @@ from trainer.core import registry
 _TRAINING = (
     Option("task", "auto", choices=("auto",), help="What to train; auto detects it from the data"),
     Option("model", "auto",
-           help="words, trees, linear, perceptron, an installed model, or bert-tiny, small-cnn, mlp or sage with random weights; "
+           help="words, trees, linear, perceptron, ensemble, an installed model, or bert-tiny, small-cnn, mlp or sage with random weights; "
            "auto trains what fits and delivers the best"),
     Option("data_file", "", also_in=("predict",), help="Id, name or path of the only file or folder to use; empty uses every suitable file"),
     Option("validation_file", "", since="0.2.0",

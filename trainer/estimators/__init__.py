@@ -8,11 +8,12 @@ are networks, which workers train by a plan.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from trainer.core import registry
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     import numpy
@@ -44,12 +45,24 @@ class Module(Protocol):
         """Fit on the training rows. Strengths and parts are chosen by the loss on the validation rows, if there are any.
 
         An estimator may learn from the validation rows after that. Then its attribute ``judged`` is the estimator before, which answers
-        the validation rows."""
+        the validation rows. ``held_out_rows`` are further rows, with the validation rows among them, that ``judged`` answers like new ones."""
 
     def load(self, folder: Path) -> Estimator:
         """The estimator that ``save`` wrote. Raises OSError, ValueError, KeyError or TypeError for other files."""
 
 
-def of(name: str) -> Module:
-    """The module of the estimator ``name``."""
+class Joined(Protocol):
+    """The functions of the module of an estimator that joins others."""
+
+    def fit(self, data: Dataset, target: Target, settings: Settings, fitted: Mapping[str, Estimator | None]) -> Estimator | None:
+        """Join estimators that were ``fitted`` on the same data, None for one that does not suit it. What is missing is fitted here.
+
+        Learns and chooses as ``Module.fit`` does. None if it does not suit the data."""
+
+    def load(self, folder: Path) -> Estimator:
+        """As that of ``Module``."""
+
+
+def of(name: str) -> Any:
+    """The module of the estimator ``name``: a ``Module`` or a ``Joined``."""
     return importlib.import_module(registry.estimators()[name].module)

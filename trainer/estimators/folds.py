@@ -30,13 +30,14 @@ class Folds:
             yield numpy.setdiff1d(every, held, assume_unique=True), held
 
 
-def of(data: Dataset, target: Classes | Number, seed: int) -> Folds | None:
-    """The folds of ``data``; None where the validation rows suffice, or where there are too few or too many rows.
+def of(data: Dataset, target: Classes | Number, seed: int, enough: float = ENOUGH, most: int = MOST) -> Folds | None:
+    """The folds of ``data``; None where there are no validation rows, or ``enough`` of them, or where there are too few or more than ``most``
+    rows.
 
     The rows of a group stay together. Classes are spread evenly.
     """
     examples = data.splits["train"] + data.splits["validation"]
-    if not data.splits["validation"] or len(data.splits["validation"]) >= ENOUGH or not 2 * COUNT <= len(examples) <= MOST:
+    if not data.splits["validation"] or len(data.splits["validation"]) >= enough or not 2 * COUNT <= len(examples) <= most:
         return None
     targets = target.encode([e.target for e in examples])
     drawn = numpy.random.default_rng(seed).permutation(len(examples))

@@ -78,7 +78,7 @@ def test_a_text_is_answered_as_in_the_training(make_run, model):
     assert alone["label"] == [rows[0]["predicted"]], "one text, which has another length than a batch"
 
 
-@pytest.mark.parametrize("model", ["trees", "linear", "perceptron", "mlp"])
+@pytest.mark.parametrize("model", ["trees", "linear", "perceptron", "ensemble", "mlp"])
 def test_a_row_of_a_table_is_answered_as_in_the_training(make_run, model):
     spec = make_run({"flowers.csv": flowers()}, model=model, epochs=2)
     assert run(str(spec), "local") == 0

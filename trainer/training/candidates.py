@@ -7,6 +7,7 @@ import resource
 import shutil
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -118,16 +119,28 @@ def _title(base: Base) -> str:
     return f"{base.name} from random weights" if base.fresh else f"{base.name}, finetuned"
 
 
-def fit(name: str, plan: "Plan", data: "Dataset") -> Candidate | None:
-    """Fit the estimator ``name``, save it, and measure what was read back; None if it does not suit the data.
+def fit_all(names: tuple[str, ...], plan: "Plan", data: "Dataset") -> list[Candidate]:
+    """Fit the estimators ``names`` that suit the data, one after another: see ``fit``."""
+    found: dict[str, Candidate | None] = {}
+    for name in names:
+        found[name] = fit(name, plan, data, found)
+    return [c for c in found.values() if c is not None]
+
+
+def fit(name: str, plan: "Plan", data: "Dataset", before: Mapping[str, Candidate | None]) -> Candidate | None:
+    """Fit the estimator ``name``, save it, and measure what was read back; None if it does not suit the data. ``before`` are those that were
+    fitted, which it may join.
 
     Raises UserError if the run is stopped.
     """
     stop.check(Path(plan.folder))
     began, cpu = time.monotonic(), time.process_time()
-    module = estimators.of(name)
-    fitted = module.fit(data, plan.target, plan.settings)
+    module, joins = estimators.of(name), registry.estimators()[name].joins
+    of_others = ({n: c and c.fitted for n, c in before.items()},) if joins else ()
+    fitted = module.fit(data, plan.target, plan.settings, *of_others)
     seconds, cpu = time.monotonic() - began, time.process_time() - cpu
+    for other in (c.outcome for c in before.values() if joins and c is not None):  # without these it could not be
+        seconds, cpu = seconds + other.seconds, cpu + other.workers[0]["cpu_seconds"]
     if fitted is None:
         return None
     saved = Path(plan.work) / f"model-{name}"
@@ -138,7 +151,7 @@ def fit(name: str, plan: "Plan", data: "Dataset") -> Candidate | None:
     judges = {"validation": getattr(fitted, "judged", None) or best}
     measured = data.splits | {"train": _sample(data.splits["train"], plan.settings.seed)}
     answers = {split: answered(judges.get(split, best), rows, plan.target) for split, rows in measured.items()}
-    target, answers, why = plan.target.finding_rare(answers, plan.metric)
+    target, answers, why = _decided(answers, getattr(fitted, "held_out_rows", []), judges.get("validation", best), plan)
     rows = len(data.splits["train"])
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     rate = round(rows / max(seconds, 1e-3), 1)
@@ -153,6 +166,17 @@ def fit(name: str, plan: "Plan", data: "Dataset") -> Candidate | None:
         versions=versions(), hardware=preflight.hardware(gpu=False),
     )  # fmt: skip
     return Candidate(Base(name, plan.kind.name), registry.estimators()[name].title, outcome, fitted, target=target, decided=why)
+
+
+def _decided(answers: "dict[str, Answers]", held_out: list, judge: "Estimator", plan: "Plan") -> "tuple[Target, dict[str, Answers], str]":
+    """The target with what held-out rows decide, the answers by it, and why. These rows are those that ``judge`` has not seen: ``held_out``
+    where they are more than the validation rows."""
+    if not held_out:
+        return plan.target.finding_rare(answers, plan.metric)
+    more = answers | {"held out": answers["validation"], "validation": answered(judge, held_out, plan.target)}
+    target, more, why = plan.target.finding_rare(more, plan.metric)
+    validation = more.pop("held out")
+    return target, {**more, "validation": validation}, why
 
 
 def _sample(examples: list, seed: int) -> list:

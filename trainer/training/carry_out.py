@@ -67,7 +67,7 @@ def _candidates(workers: Workers, plan: Plan, dataset, wanted, events: Events):
             f"The training takes about {count(max(1, round(seconds)), 'second')} on one CPU.",
         )
         events.phase("train", f"Training {some(wanted.estimators)} on {count(len(dataset.splits['train']), 'row')}.")
-    found = [c for c in (candidates.fit(n, plan, dataset) for n in wanted.estimators) if c is not None]
+    found = candidates.fit_all(wanted.estimators, plan, dataset)
     if wanted.network is None:
         for candidate in found:
             events.eval(0, 0, "validation", plan.target.summary(candidate.outcome.answers["validation"]))

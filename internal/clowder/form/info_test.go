@@ -221,9 +221,9 @@ func TestWithModels(t *testing.T) {
 	info := shippedInfo(t)
 	more, err := info.WithModels([]string{"prajjwal1/bert-tiny", "auto", "bert-base-uncased"})
 	require.NoError(t, err)
-	want := []string{"auto", "words", "trees", "linear", "perceptron", "bert-tiny", "small-cnn", "mlp", "sage", "prajjwal1/bert-tiny", "bert-base-uncased"}
+	want := []string{"auto", "words", "trees", "linear", "perceptron", "ensemble", "bert-tiny", "small-cnn", "mlp", "sage", "prajjwal1/bert-tiny", "bert-base-uncased"}
 	require.Equal(t, want, heartbeatOf(t, more, "q", form.Owner{}).Info.Parameters.Schema["model"].Enum)
-	require.Equal(t, want[:9], heartbeatOf(t, info, "q", form.Owner{}).Info.Parameters.Schema["model"].Enum, "the original stays as it is")
+	require.Equal(t, want[:10], heartbeatOf(t, info, "q", form.Owner{}).Info.Parameters.Schema["model"].Enum, "the original stays as it is")
 	resolved, _, err := more.Parameters(map[string]any{"model": "bert-base-uncased"})
 	require.NoError(t, err)
 	require.Equal(t, "bert-base-uncased", resolved["model"])

@@ -135,7 +135,7 @@ func TestParametersAreRefusedInOneSentenceEach(t *testing.T) {
 		"a list for a number":     {"epochs", []any{1}, "epochs must be a single value (got a list)"},
 		"an object for a text":    {"run_name", map[string]any{}, "run_name must be a single value (got an object)"},
 		"true for a number":       {"epochs", true, "epochs must be a whole number from 1 to 200 (got true)"},
-		"a model that is missing": {"model", "gpt", `model must be one of auto, words, trees, linear, perceptron, bert-tiny, small-cnn, mlp, sage (got "gpt")`},
+		"a model that is missing": {"model", "gpt", `model must be one of auto, words, trees, linear, perceptron, ensemble, bert-tiny, small-cnn, mlp, sage (got "gpt")`},
 		"an endless text area":    {"more_options", strings.Repeat("x", 10_001), "more_options must not be longer than 10000 characters"},
 		"an endless text":         {"run_name", strings.Repeat("x", 1001), "run_name must not be longer than 1000 characters"},
 	} {

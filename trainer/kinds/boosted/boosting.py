@@ -1,6 +1,6 @@
 """Fits gradient-boosted trees by scikit-learn, with bounded work, and takes the trees out of its model as arrays."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy
 
@@ -25,8 +25,8 @@ class Shape:
     columns: float  # share of the columns that each node may ask about
 
 
-# The first is scikit-learn's own default. The second, of small trees whose nodes see half the columns, is better on few rows.
-SHAPES = (Shape(0.1, 31, 20, 0.0, 1.0), Shape(0.08, 8, 5, 1.0, 0.5))
+# The first is scikit-learn's own default. The second is slower, and its nodes see a part of the columns: it is better on most tables (ADR 37).
+SHAPES = (Shape(0.1, 31, 20, 0.0, 1.0), Shape(0.05, 31, 10, 5.0, 0.4))
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,13 @@ class Rows:
 
 @dataclass(frozen=True)
 class Boosted:
-    """The forest, the classes that its outputs stand for, and the loss on the validation rows after each round, from 0 rounds."""
+    """The forest up to the best round, the classes that its outputs stand for, and the loss on the validation rows after each round, from
+    0 rounds. ``whole`` is the forest with the rounds that came after the best one."""
 
     forest: Forest
     present: numpy.ndarray
     losses: numpy.ndarray
+    whole: Forest
 
     @property
     def rounds(self) -> int:
@@ -65,8 +67,7 @@ def seconds(shape: Shape, rows: int, columns: int, outputs: int) -> float:
 def fit(train: Rows, validation: Rows | None, known: list[int], classes: int, shape: Shape, rounds: int, seed: int) -> Boosted:
     """Fit trees in at most ``rounds``: with validation rows, up to the round with the smallest loss on them.
 
-    ``classes`` is 0 for regression. Columns of categories must hold all their numbers in the training rows, unless only the losses
-    are used. scikit-learn numbers them by what it finds.
+    ``classes`` is 0 for regression. ``known`` is the number of categories of each column, 0 for numbers.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
@@ -96,7 +97,13 @@ def fit(train: Rows, validation: Rows | None, known: list[int], classes: int, sh
     model.fit(cells, train.targets, sample_weight=train.weights, **more)
     losses = -numpy.asarray(model.validation_score_) if stops else numpy.zeros(0)
     kept = int(losses.argmin()) if stops else model.n_iter_
-    return Boosted(_forest(model, known, kept), present, losses)
+    whole = _forest(model, known, [_found(column) if k else None for column, k in zip(cells.T, known, strict=True)])
+    return Boosted(whole.first(kept), present, losses, whole)
+
+
+def _found(column: numpy.ndarray) -> numpy.ndarray:
+    """The categories that scikit-learn finds in a column, and numbers from 0 in this order."""
+    return numpy.unique(column[~numpy.isnan(column)]).astype(numpy.int64)
 
 
 def _bins(known: list[int], leaves: int) -> int:
@@ -108,27 +115,45 @@ def _bins(known: list[int], leaves: int) -> int:
 def _constant(present: numpy.ndarray) -> Boosted:
     none, whole = numpy.zeros(0), numpy.zeros(0, numpy.int32)
     forest = Forest(numpy.zeros(1), whole, whole, none, whole, whole, none.astype(numpy.uint8), whole, numpy.zeros((0, 8), numpy.uint32))
-    return Boosted(forest, present, none)
+    return Boosted(forest, present, none, forest)
 
 
-def _forest(model, known: list[int], rounds: int) -> Forest:
-    """The first ``rounds`` of ``model`` as arrays. scikit-learn has no public way to read them: a test compares the predictions bit for bit."""
+def _forest(model, known: list[int], found: list[numpy.ndarray | None]) -> Forest:
+    """All rounds of ``model`` as arrays. ``found`` are the categories of each column that its training rows had.
+
+    scikit-learn has no public way to read them: a test compares the predictions bit for bit.
+    """
     # scikit-learn moves the columns of categories to the front.
     order = sorted(range(len(known)), key=lambda place: known[place] == 0)
     places = numpy.asarray(order, numpy.int64)
-    trees = [tree for round_ in model._predictors[:rounds] for tree in round_]
+    trees = [tree for round_ in model._predictors for tree in round_]
     sizes = [len(t.nodes) for t in trees]
     firsts = numpy.cumsum([0, *sizes])[:-1].astype(numpy.int64)
     subsets = numpy.cumsum([0, *(len(t.raw_left_cat_bitsets) for t in trees)])[:-1]
     parts = [_nodes(t, int(first), int(subset), places) for t, first, subset in zip(trees, firsts, subsets, strict=True)]
     joined = {name: numpy.concatenate([p[name] for p in parts]) if parts else numpy.zeros(0) for name in _NODE_TYPES}
     bits = [numpy.asarray(t.raw_left_cat_bitsets, numpy.uint32).reshape(-1, 8) for t in trees]
-    return Forest(
+    forest = Forest(
         start=numpy.asarray(model._baseline_prediction, numpy.float64).ravel(),
         roots=firsts.astype(numpy.int32),
         categories=numpy.concatenate([numpy.zeros((0, 8), numpy.uint32), *bits]),
         **{name: joined[name].astype(dtype) for name, dtype in _NODE_TYPES.items()},
     )
+    return forest if all(f is None or len(f) == k for f, k in zip(found, known, strict=True)) else _renumbered(forest, found)
+
+
+def _renumbered(forest: Forest, found: list[numpy.ndarray | None]) -> Forest:
+    """``forest`` with its own numbers of categories, where scikit-learn numbered those that it found. A category that it did not find goes
+    where an empty cell goes."""
+    questions = numpy.flatnonzero(forest.subset >= 0)
+    bits = numpy.unpackbits(forest.categories.astype("<u4").view(numpy.uint8), axis=1, bitorder="little").astype(bool)
+    asked = bits.copy()
+    for node in questions:
+        own, subset = found[forest.feature[node]], forest.subset[node]
+        assert own is not None
+        asked[subset] = forest.missing_left[node] != 0
+        asked[subset, own] = bits[subset, : len(own)]
+    return replace(forest, categories=numpy.packbits(asked, axis=1, bitorder="little").view("<u4").astype(numpy.uint32))
 
 
 _NODE_TYPES = {

@@ -1,6 +1,6 @@
 """A forest of decision trees as arrays of nodes: its prediction, its file, and the checks of a file from an untrusted source."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy
@@ -68,23 +68,39 @@ class Forest:
         number = numpy.nan_to_num(category).astype(numpy.int64)
         return (self.categories[subset, number >> 5] >> (number & 31).astype(numpy.uint32)) & 1 == 1
 
+    def first(self, rounds: int) -> "Forest":
+        """The forest of the first ``rounds``: of the first trees of each output."""
+        trees = min(len(self.roots), rounds * len(self.start))
+        end = int(self.roots[trees]) if trees < len(self.roots) else len(self.feature)
+        nodes = {name: getattr(self, name)[:end] for name in OF_NODES}
+        subsets = int(nodes["subset"].max(initial=-1)) + 1
+        return replace(self, roots=self.roots[:trees], categories=self.categories[:subsets], **nodes)
+
+    def tensors(self) -> dict[str, numpy.ndarray]:
+        """The arrays by their names."""
+        return {name: numpy.ascontiguousarray(getattr(self, name)) for name in _TYPES}
+
     def save(self, folder: Path) -> None:
-        tensors = {name: numpy.ascontiguousarray(getattr(self, name)) for name in _TYPES}
-        files.write_bytes(folder / WEIGHTS, safetensors.save(tensors))
+        files.write_bytes(folder / WEIGHTS, safetensors.save(self.tensors()))
 
 
 _TYPES = {
     "start": numpy.float64, "roots": numpy.int32, "feature": numpy.int32, "value": numpy.float64, "left": numpy.int32, "right": numpy.int32,
     "missing_left": numpy.uint8, "subset": numpy.int32, "categories": numpy.uint32,
 }  # fmt: skip
+OF_NODES = ("feature", "value", "left", "right", "missing_left", "subset")
 
 
 def load(folder: Path, outputs: int, known: list[int]) -> Forest:
-    """The forest in ``folder``, which must have ``outputs``. ``known`` is the number of categories of each column, 0 for numbers.
+    """The forest in ``folder``: see ``restored``. Raises OSError, too."""
+    return restored(safetensors.load_file(folder / WEIGHTS), outputs, known)
 
-    Raises OSError, ValueError or KeyError unless every path of every tree ends after a few nodes inside the arrays.
+
+def restored(tensors: dict[str, numpy.ndarray], outputs: int, known: list[int]) -> Forest:
+    """The forest of ``tensors``, which must have ``outputs``. ``known`` is the number of categories of each column, 0 for numbers.
+
+    Raises ValueError or KeyError unless every path of every tree ends after a few nodes inside the arrays.
     """
-    tensors = safetensors.load_file(folder / WEIGHTS)
     forest = Forest(**{name: tensors[name] for name in _TYPES})
     _check_shapes(forest, outputs)
     _check_nodes(forest, numpy.asarray(known, numpy.int64))
@@ -98,7 +114,7 @@ def _check_shapes(forest: Forest, outputs: int) -> None:
         if tensor.dtype != dtype or tensor.ndim != (2 if name == "categories" else 1):
             raise ValueError(f"{name} has the wrong shape or type")
     nodes = len(forest.feature)
-    if any(len(getattr(forest, name)) != nodes for name in ("value", "left", "right", "missing_left", "subset")):
+    if any(len(getattr(forest, name)) != nodes for name in OF_NODES):
         raise ValueError("the arrays of nodes have different lengths")
     if nodes > MAX_NODES or len(forest.start) != outputs or len(forest.roots) % max(1, outputs) or forest.categories.shape[1] != _WORDS:
         raise ValueError("the number of trees, nodes or outputs is wrong")

@@ -33,6 +33,9 @@ class Encoded:
         """The weight of each row."""
         return None if self.class_weights is None else self.class_weights[self.targets]
 
+    def chosen(self, rows: numpy.ndarray) -> "Encoded":
+        return Encoded(self.encoder, self.values[rows], self.targets[rows], self.class_weights)
+
 
 def of(data: Dataset, target: Classes | Number, settings: Settings, examples: list[Example], encoder: Encoder | None = None) -> Encoded:
     """Encode ``examples`` whose label is known; very many of a wide table are sampled by the seed. ``encoder`` is learnt from them if
@@ -47,6 +50,34 @@ def of(data: Dataset, target: Classes | Number, settings: Settings, examples: li
     return Encoded(encoder, values(encoder, examples), targets, balance.class_weights(data, settings))
 
 
+def whole(data: Dataset, target: Classes | Number, settings: Settings, examples: list[Example]) -> Encoded | None:
+    """All of ``examples``, which are to be fitted in folds, encoded once for all folds; None if the matrix would be too large.
+
+    Means, deviations and categories are those of all rows. Nothing of the targets of held-out rows is in them.
+    """
+    encoder = table.learned(data.columns, data.types, examples)
+    if encoder.width * len(examples) > MAX_ENTRIES:
+        return None
+    targets = target.encode([e.target for e in examples])
+    return Encoded(encoder, values(encoder, examples), targets, balance.class_weights(data, settings))
+
+
+def empty(rows: int, target: Classes | Number) -> numpy.ndarray:
+    """Room for the outputs of so many rows."""
+    return numpy.zeros((rows, len(target.labels)) if target.labels else rows)
+
+
+def empty_like(outputs: numpy.ndarray, rows: int) -> numpy.ndarray:
+    """Room for outputs of ``rows`` like ``outputs``."""
+    return numpy.zeros((rows, *outputs.shape[1:]))
+
+
+def answers(scores: numpy.ndarray, classifies: bool) -> numpy.ndarray:
+    """The probabilities or the numbers of ``scores`` (rows x outputs)."""
+    found = scores.astype(numpy.float64)
+    return softmax(found) if classifies else found[:, 0]
+
+
 def values(encoder: Encoder, examples: list[Example]) -> numpy.ndarray:
     return cast(Cells, encoder.encode(examples, numpy.zeros(len(examples))).features).values
 
@@ -56,8 +87,7 @@ def outputs(encoder: Encoder, examples: list[Example], scores: Callable[[numpy.n
     step = max(1, MAX_ENTRIES // max(1, encoder.width))
     blocks = [examples[i : i + step] for i in range(0, len(examples), step)] or [[]]
     with threads.one_of_blas():
-        found = numpy.concatenate([scores(values(encoder, block)) for block in blocks]).astype(numpy.float64)
-    return softmax(found) if classifies else found[:, 0]
+        return answers(numpy.concatenate([scores(values(encoder, block)) for block in blocks]), classifies)
 
 
 def softmax(scores: numpy.ndarray) -> numpy.ndarray:

@@ -1,23 +1,24 @@
 """The linear model for tables: logistic regression for classes, ridge regression for numbers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy
-from safetensors import numpy as safetensors
 
+from trainer import threads
 from trainer.config.settings import Settings
 from trainer.core.example import Dataset, Example
-from trainer.estimators import folds
-from trainer.kinds.boosted.forest import WEIGHTS
-from trainer.kinds.table import encoded
+from trainer.kinds.table import encoded, held_out as held_rows, saved
 from trainer.kinds.table.encoder import Encoder
+from trainer.kinds.table.held_out import Held, HeldOut
 from trainer.measure import linear
-from trainer.run_folder import files
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
 
 NAME = "linear"
+
+
+_FOLDS_SECONDS = 20.0  # for the fits of all folds, on one slow core
 
 
 @dataclass(frozen=True)
@@ -29,31 +30,41 @@ class LinearTable:
     bias: numpy.ndarray
     labels: tuple[str, ...]  # none for regression
     held_out_loss: float | None = None
+    held_out: tuple[HeldOut, ...] = ()
 
     @property
     def parameters(self) -> int:
         return self.weights.size + self.bias.size
 
     def outputs(self, examples: list[Example]) -> numpy.ndarray:
-        return encoded.outputs(self.encoder, examples, lambda values: values @ self.weights + self.bias, bool(self.labels))
+        return encoded.outputs(self.encoder, examples, self.scores, bool(self.labels))
+
+    def scores(self, values: numpy.ndarray) -> numpy.ndarray:
+        """The scores (rows x outputs) of encoded rows."""
+        return values @ self.weights + self.bias
+
+    def tensors(self) -> dict[str, numpy.ndarray]:
+        return {"weights": self.weights, "bias": self.bias}
+
+    def described(self) -> dict:
+        return {"model_type": NAME, "labels": list(self.labels), "columns": self.encoder.columns}
 
     def save(self, folder: Path) -> None:
-        tensors = {"weights": numpy.ascontiguousarray(self.weights), "bias": numpy.ascontiguousarray(self.bias)}
-        files.write_bytes(folder / WEIGHTS, safetensors.save(tensors))
-        files.write_json(folder / "config.json", {"model_type": NAME, "labels": list(self.labels), "columns": self.encoder.columns})
+        saved.write(folder, self)
 
 
 def fit(data: Dataset, target: Classes | Number, settings: Settings) -> LinearTable | None:
-    """Fit on the training rows, or on a sample of very many. The strength of the penalty is chosen by the loss on the validation rows,
-    or by folds where these are few. None if the model would be too large."""
+    """Fit on the training rows, or on a sample of very many. The strength of the penalty is chosen by the loss on held-out rows. None if the
+    model would be too large."""
     classes = len(target.labels)
     train = encoded.of(data, target, settings, data.splits["train"])
     if train.encoder.width * max(1, classes) > linear.MAX_WEIGHTS:
         return None
     strengths: tuple[float, ...] = ()
-    loss = None
-    if (held := folds.of(data, target, settings.seed)) is not None:
-        strength, loss = _by_folds(data, target, settings, held)
+    loss, held_out = None, tuple[HeldOut, ...]()
+    held = held_rows.rows(data, target, settings)
+    if held.turns is not None and (chosen := _by_folds(data, target, settings, held)):
+        strength, loss, held_out = chosen
         strengths = (strength,)
     validation = encoded.of(data, target, settings, data.splits["validation"], train.encoder)
     fitted = linear.fit(
@@ -66,42 +77,53 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> LinearTa
         class_weights=train.class_weights,
         strengths=strengths,
     )
-    return LinearTable(train.encoder, fitted.weights, fitted.bias, tuple(target.labels), loss) if fitted else None
+    if fitted is None:
+        return None
+    found = LinearTable(train.encoder, fitted.weights, fitted.bias, tuple(target.labels), loss, held_out)
+    if held.turns is None and held.examples:
+        found = replace(found, held_out=(HeldOut(NAME, found.outputs(held.examples), lambda: found),))
+    return found
 
 
 def load(folder: Path) -> LinearTable:
     """The model that ``save`` wrote. Raises OSError, ValueError, KeyError or TypeError for other files, which may be damaged or forged."""
-    config, tensors = files.read_json(folder / "config.json"), safetensors.load_file(folder / WEIGHTS)
-    encoder, labels = encoded.restored(config["columns"]), encoded.labels(config)
+    return restored(*saved.read(folder))
+
+
+def restored(described: dict, tensors: dict[str, numpy.ndarray]) -> LinearTable:
+    """The model with this description and these tensors. Raises ValueError, KeyError or TypeError unless they fit together."""
+    encoder, labels = encoded.restored(described["columns"]), encoded.labels(described)
     shape = (encoder.width, max(1, len(labels)))
-    weights, bias = encoded.tensor(tensors, "weights", shape), encoded.tensor(tensors, "bias", shape[1:])
-    if config["model_type"] != NAME:
+    if described["model_type"] != NAME:
         raise ValueError("its config.json does not describe a linear model")
-    return LinearTable(encoder, weights, bias, labels)
+    return LinearTable(encoder, encoded.tensor(tensors, "weights", shape), encoded.tensor(tensors, "bias", shape[1:]), labels)
 
 
-def _by_folds(data: Dataset, target: Classes | Number, settings: Settings, held: folds.Folds) -> tuple[float, float]:
-    """The strength of the penalty with the smallest loss on held-out rows, and that loss."""
-    classes, losses, sizes = len(target.labels), [], []
-    for kept, out in held.parts():
-        train = encoded.of(data, target, settings, [held.examples[i] for i in kept])
-        other = encoded.of(data, target, settings, [held.examples[i] for i in out], train.encoder)
-        row = []
-        for strength in linear.STRENGTHS:
-            fitted = linear.fit(
-                train.values,
-                train.targets,
-                other.values,
-                other.targets,
-                classes,
-                settings.seed,
-                class_weights=train.class_weights,
-                strengths=(strength,),
-            )
-            scores = (other.values @ fitted.weights + fitted.bias).astype(numpy.float64)
-            row.append(folds.loss(encoded.softmax(scores) if classes else scores[:, 0], other.targets, other.weights))
-        losses.append(row)
-        sizes.append(len(out))
-    mean = numpy.average(losses, axis=0, weights=sizes)
-    best = int(mean.argmin())
-    return linear.STRENGTHS[best], float(mean[best])
+def _by_folds(data: Dataset, target: Classes | Number, settings: Settings, held: Held) -> tuple[float, float, tuple[HeldOut, ...]] | None:
+    """The strength of the penalty with the smallest loss on held-out rows, that loss, and the answers; None for a very wide table."""
+    every = encoded.whole(data, target, settings, held.examples)
+    if every is None:
+        return None
+    classes, models, parts = len(target.labels), [], list(held.turns.parts())
+    with threads.one_of_blas():
+        for kept, _ in parts:
+            seconds = _FOLDS_SECONDS / len(parts)
+            path = linear.path(
+                every.values[kept], every.targets[kept], classes, settings.seed, seconds, every.class_weights, linear.STRENGTHS
+            )  # fmt: skip
+            models.append([LinearTable(every.encoder, m.weights, m.bias, tuple(target.labels)) for m in path])
+        found = []
+        for of_strength in zip(*models, strict=False):  # the strengths that all folds had time for
+            outputs = encoded.empty(len(held.targets), target)
+            for (_, out), model in zip(parts, of_strength, strict=True):
+                outputs[out] = encoded.answers(model.scores(every.values[out]), bool(classes))
+            found.append((held.loss(outputs), outputs))
+    best = min(range(len(found)), key=lambda i: found[i][0])
+    loss, outputs = found[best]
+    return linear.STRENGTHS[best], loss, (HeldOut(NAME, outputs, lambda: _mean([of_fold[best] for of_fold in models])),)
+
+
+def _mean(models: list[LinearTable]) -> LinearTable:
+    """The model whose scores are the mean of those of ``models``, which have the same encoder."""
+    weights, bias = (numpy.stack([getattr(m, name) for m in models]).mean(axis=0, dtype=numpy.float64) for name in ("weights", "bias"))
+    return replace(models[0], weights=numpy.asarray(weights, numpy.float32), bias=numpy.asarray(bias, numpy.float32))

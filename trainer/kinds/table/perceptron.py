@@ -1,20 +1,18 @@
 """A small neural network for tables that scikit-learn fits in the driver, in seconds and without torch; numpy predicts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy
-from safetensors import numpy as safetensors
 
 from trainer import threads
 from trainer.config.settings import Settings
 from trainer.core.example import Dataset, Example
 from trainer.estimators import folds
-from trainer.kinds.boosted.forest import WEIGHTS
-from trainer.kinds.table import encoded
+from trainer.kinds.table import encoded, held_out as held_rows, saved
 from trainer.kinds.table.encoded import Encoded
 from trainer.kinds.table.encoder import HIDDEN, Encoder
-from trainer.run_folder import files
+from trainer.kinds.table.held_out import Held, HeldOut
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
 
@@ -37,6 +35,7 @@ class PerceptronTable:
     layers: tuple[Layer, ...]
     labels: tuple[str, ...]  # none for regression
     held_out_loss: float | None = None
+    held_out: tuple[HeldOut, ...] = ()
 
     @property
     def parameters(self) -> int:
@@ -45,47 +44,59 @@ class PerceptronTable:
     def outputs(self, examples: list[Example]) -> numpy.ndarray:
         return encoded.outputs(self.encoder, examples, lambda values: _scores(self.layers, values), bool(self.labels))
 
-    def save(self, folder: Path) -> None:
-        """The tensors have the names and the shapes of torch's linear layers."""
-        tensors: dict[str, numpy.ndarray] = {}
+    def tensors(self) -> dict[str, numpy.ndarray]:
+        """They have the names and the shapes of torch's linear layers."""
+        found: dict[str, numpy.ndarray] = {}
         for i, (weights, bias) in enumerate(self.layers):
-            tensors |= {f"layers.{i}.weight": numpy.ascontiguousarray(weights.T), f"layers.{i}.bias": bias}
-        files.write_bytes(folder / WEIGHTS, safetensors.save(tensors))
-        files.write_json(
-            folder / "config.json", {"model_type": NAME, "labels": list(self.labels), "columns": self.encoder.columns, "layers": len(self.layers)}
-        )
+            found |= {f"layers.{i}.weight": weights.T, f"layers.{i}.bias": bias}
+        return found
+
+    def described(self) -> dict:
+        return {"model_type": NAME, "labels": list(self.labels), "columns": self.encoder.columns, "layers": len(self.layers)}
+
+    def save(self, folder: Path) -> None:
+        saved.write(folder, self)
 
 
 def fit(data: Dataset, target: Classes | Number, settings: Settings) -> PerceptronTable | None:
-    """Fit on the training rows, or on a sample of very many. The number of epochs is chosen by the loss on the validation rows, or by
-    folds where these are few. None if the table is so wide that this would take too long."""
+    """Fit on the training rows, or on a sample of very many. The number of epochs is chosen by the loss on held-out rows. None if the table is
+    so wide that this would take too long."""
     train = encoded.of(data, target, settings, data.splits["train"])
     weights = _weights(train, target)
+    held, labels = held_rows.rows(data, target, settings), tuple(target.labels)
     with threads.one_of_blas():
-        held, loss = folds.of(data, target, settings.seed), None
-        if held is not None and (epochs := _epochs(len(held.examples), weights, len(held.held_out))) > _FEWEST_EPOCHS:
-            epochs, loss = _by_folds(data, target, settings, held, epochs)
-            layers, _ = _fitted(train, None, target, settings, max(1, epochs))
-        else:
-            train = _affordable(train, weights, settings.seed)
-            epochs = _epochs(len(train.targets), weights, 1)
-            if epochs <= 1:
-                return None
-            validation = encoded.of(data, target, settings, data.splits["validation"], train.encoder)
-            layers, _ = _fitted(train, validation if len(validation.targets) else None, target, settings, epochs)
-    return PerceptronTable(train.encoder, layers, tuple(target.labels), loss)
+        if held.turns is not None and (epochs := _epochs(len(held.examples), weights, len(held.turns.held_out))) > _FEWEST_EPOCHS:
+            every = encoded.whole(data, target, settings, held.examples)
+            if every is not None:
+                chosen, loss, held_out = _by_folds(every, target, settings, held, epochs)
+                layers, _ = _fitted([(train, None)], target, settings, chosen)
+                return PerceptronTable(train.encoder, layers[0], labels, loss, (held_out,))
+        train = _affordable(train, weights, settings.seed)
+        epochs = _epochs(len(train.targets), weights, 1)
+        if epochs <= 1:
+            return None
+        validation = encoded.of(data, target, settings, data.splits["validation"], train.encoder)
+        layers, _ = _fitted([(train, validation if len(validation.targets) else None)], target, settings, epochs)
+    found = PerceptronTable(train.encoder, layers[0], labels)
+    if held.turns is None and held.examples:
+        found = replace(found, held_out=(HeldOut(NAME, found.outputs(held.examples), lambda: found),))
+    return found
 
 
 def load(folder: Path) -> PerceptronTable:
     """The model that ``save`` wrote. Raises OSError, ValueError, KeyError or TypeError for other files, which may be damaged or forged."""
-    config, tensors = files.read_json(folder / "config.json"), safetensors.load_file(folder / WEIGHTS)
-    encoder, labels = encoded.restored(config["columns"]), encoded.labels(config)
-    if config["model_type"] != NAME or not 1 <= int(config["layers"]) <= _MAX_LAYERS:
+    return restored(*saved.read(folder))
+
+
+def restored(described: dict, tensors: dict[str, numpy.ndarray]) -> PerceptronTable:
+    """The model with this description and these tensors. Raises ValueError, KeyError or TypeError unless they fit together."""
+    encoder, labels = encoded.restored(described["columns"]), encoded.labels(described)
+    if described["model_type"] != NAME or not 1 <= int(described["layers"]) <= _MAX_LAYERS:
         raise ValueError("its config.json does not describe a perceptron")
     layers: list[Layer] = []
     width = encoder.width
-    for i in range(config["layers"]):
-        outputs = max(1, len(labels)) if i + 1 == config["layers"] else tensors[f"layers.{i}.bias"].size
+    for i in range(described["layers"]):
+        outputs = max(1, len(labels)) if i + 1 == described["layers"] else tensors[f"layers.{i}.bias"].size
         weights = encoded.tensor(tensors, f"layers.{i}.weight", (outputs, width))
         layers.append((numpy.ascontiguousarray(weights.T), encoded.tensor(tensors, f"layers.{i}.bias", (outputs,))))
         width = outputs
@@ -121,48 +132,86 @@ def _affordable(train: Encoded, weights: int, seed: int) -> Encoded:
     if rows == len(train.targets):
         return train
     kept = numpy.sort(numpy.random.default_rng(seed).permutation(len(train.targets))[:rows])
-    return Encoded(train.encoder, train.values[kept], train.targets[kept], train.class_weights)
+    return train.chosen(kept)
 
 
-def _by_folds(data: Dataset, target: Classes | Number, settings: Settings, held: folds.Folds, epochs: int) -> tuple[int, float]:
-    """The number of epochs with the smallest loss on held-out rows, and that loss."""
-    curves, sizes = [], []
-    for kept, out in held.parts():
-        train = encoded.of(data, target, settings, [held.examples[i] for i in kept])
-        other = encoded.of(data, target, settings, [held.examples[i] for i in out], train.encoder)
-        curves.append(_fitted(train, other, target, settings, epochs)[1])
-        sizes.append(len(out))
-    epoch, loss = folds.best(curves, sizes)
-    return epoch + 1, loss
+def _by_folds(every: Encoded, target: Classes | Number, settings: Settings, held: Held, epochs: int) -> tuple[int, float, HeldOut]:
+    """The number of epochs with the smallest loss on held-out rows, that loss, and the answers."""
+    parts = list(held.turns.parts())
+    layers, losses = _fitted([(every.chosen(kept), every.chosen(out)) for kept, out in parts], target, settings, epochs)
+    outputs = encoded.empty(len(held.targets), target)
+    for (_, out), of_fold in zip(parts, layers, strict=True):
+        outputs[out] = encoded.answers(_scores(of_fold, every.values[out]), bool(target.labels))
+    held_out = HeldOut(NAME, outputs, lambda: PerceptronTable(every.encoder, mean(layers), tuple(target.labels)))
+    return int(losses.argmin()) + 1, float(losses.min()), held_out
+
+
+def mean(networks: list[tuple[Layer, ...]]) -> tuple[Layer, ...]:
+    """One network that answers the mean of the scores of ``networks``: they stand side by side in its layers."""
+    joined: list[Layer] = []
+    for place, of_layer in enumerate(zip(*networks, strict=True)):
+        weights, biases = [w for w, _ in of_layer], [b for _, b in of_layer]
+        if place + 1 == len(networks[0]):
+            scale = numpy.float32(1 / len(networks))
+            weight = numpy.concatenate(weights) if place else numpy.sum(weights, axis=0)
+            joined.append((weight * scale, numpy.sum(biases, axis=0) * scale))
+            continue
+        heights, widths = (numpy.cumsum([0, *(w.shape[axis] for w in weights)]) for axis in (0, 1))
+        weight = numpy.concatenate(weights, axis=1) if place == 0 else numpy.zeros((heights[-1], widths[-1]), numpy.float32)
+        for i, w in enumerate(weights if place else ()):
+            weight[heights[i] : heights[i + 1], widths[i] : widths[i + 1]] = w
+        joined.append((weight, numpy.concatenate(biases)))
+    return tuple(joined)
 
 
 def _fitted(
-    train: Encoded, other: Encoded | None, target: Classes | Number, settings: Settings, epochs: int
-) -> tuple[tuple[Layer, ...], numpy.ndarray]:
-    """The layers after the epoch with the smallest loss on ``other``, otherwise after the last; and the losses of the epochs."""
-    from sklearn.neural_network import MLPClassifier, MLPRegressor
+    parts: list[tuple[Encoded, Encoded | None]], target: Classes | Number, settings: Settings, epochs: int
+) -> tuple[list[tuple[Layer, ...]], numpy.ndarray]:
+    """A network for each of ``parts``, pairs of rows to fit on and rows to judge by, and the losses of the epochs in the mean over all rows.
 
-    classes = len(target.labels)
-    mean, scale = (0.0, 1.0) if classes else (float(train.targets.mean()), float(train.targets.std()) or 1.0)
-    model = (MLPClassifier if classes else MLPRegressor)(
-        hidden_layer_sizes=HIDDEN, batch_size=_batch(len(train.targets)), learning_rate_init=_RATE, alpha=_DECAY,
-        random_state=numpy.random.RandomState(settings.seed),  # an object: every epoch goes on with it
-    )  # fmt: skip
-    more = {"classes": numpy.arange(classes)} if classes else {}
-    targets = train.targets if classes else (train.targets - mean) / scale
+    The layers are those after the epoch with the smallest loss; without rows to judge by, after the last one.
+    """
+    networks = [_Network(train, target, settings.seed) for train, _ in parts]
     best, losses, since = None, [], 0
-    for _ in range(epochs):
-        model.partial_fit(train.values, targets, sample_weight=train.weights, **more)
-        if other is None:
+    for _ in range(max(1, epochs)):
+        for network in networks:
+            network.learn()
+        judged = [(n.layers(), other) for n, (_, other) in zip(networks, parts, strict=True) if other is not None]
+        if not judged:
             continue
-        layers = _layers(model, classes, mean, scale)
-        scores = _scores(layers, other.values).astype(numpy.float64)
-        losses.append(folds.loss(encoded.softmax(scores) if classes else scores[:, 0], other.targets, other.weights))
+        sizes = [len(other.targets) for _, other in judged]
+        losses.append(float(numpy.average([_loss(layers, other, bool(target.labels)) for layers, other in judged], weights=sizes)))
         since = since + 1 if losses[-1] >= min(losses[:-1], default=numpy.inf) else 0
-        best = layers if since == 0 else best
+        best = [layers for layers, _ in judged] if since == 0 else best
         if since >= _PATIENCE:
             break
-    return best or _layers(model, classes, mean, scale), numpy.asarray(losses)
+    return best or [n.layers() for n in networks], numpy.asarray(losses)
+
+
+def _loss(layers: tuple[Layer, ...], rows: Encoded, classifies: bool) -> float:
+    return folds.loss(encoded.answers(_scores(layers, rows.values), classifies), rows.targets, rows.weights)
+
+
+class _Network:
+    """A network of scikit-learn on some rows, which learns epoch by epoch."""
+
+    def __init__(self, train: Encoded, target: Classes | Number, seed: int):
+        from sklearn.neural_network import MLPClassifier, MLPRegressor
+
+        self._classes = len(target.labels)
+        self._mean, self._scale = (0.0, 1.0) if self._classes else (float(train.targets.mean()), float(train.targets.std()) or 1.0)
+        self._train, self._targets = train, train.targets if self._classes else (train.targets - self._mean) / self._scale
+        self._model = (MLPClassifier if self._classes else MLPRegressor)(
+            hidden_layer_sizes=HIDDEN, batch_size=_batch(len(train.targets)), learning_rate_init=_RATE, alpha=_DECAY,
+            random_state=numpy.random.RandomState(seed),  # an object: every epoch goes on with it
+        )  # fmt: skip
+
+    def learn(self) -> None:
+        more = {"classes": numpy.arange(self._classes)} if self._classes else {}
+        self._model.partial_fit(self._train.values, self._targets, sample_weight=self._train.weights, **more)
+
+    def layers(self) -> tuple[Layer, ...]:
+        return _layers(self._model, self._classes, self._mean, self._scale)
 
 
 def _layers(model, classes: int, mean: float, scale: float) -> tuple[Layer, ...]:

@@ -1,6 +1,7 @@
 """Gradient-boosted trees for tables: scikit-learn fits them, arrays of nodes are saved, and numpy predicts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy
@@ -9,20 +10,20 @@ from trainer import threads
 from trainer.config.settings import Settings
 from trainer.core.example import Dataset, Example
 from trainer.estimators import balance, folds
-from trainer.kinds.boosted import boosting, forest as forests
+from trainer.kinds.boosted import averaged, boosting, forest as forests
 from trainer.kinds.boosted.boosting import Boosted, Rows, Shape
 from trainer.kinds.boosted.forest import Forest
-from trainer.kinds.table import columns as columns_of, encoded
+from trainer.kinds.table import columns as columns_of, encoded, held_out as held_rows, saved
 from trainer.kinds.table.columns import Columns
-from trainer.run_folder import files
+from trainer.kinds.table.held_out import Held, HeldOut
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
 
 NAME = "trees"
+_NAMES = ("trees", "trees on some columns")  # of the shapes of boosting.SHAPES
 _MAX_CELLS = 25_000_000  # to fit on: 200 MB, of which scikit-learn makes copies
 _BUDGET_SECONDS = 30.0  # for all fits, on one slow core
 _USEFUL_ROUNDS, _FEWEST_ROUNDS = 80, 10  # with fewer than the first, fewer rows cost less accuracy than fewer rounds
-_ROUNDS_OF_FOLDS = 50  # with fewer, the validation rows judge alone
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Trees:
     present: numpy.ndarray
     rows: int  # that they were fitted on
     held_out_loss: float | None = None
+    held_out: tuple[HeldOut, ...] = ()
 
     @property
     def parameters(self) -> int:
@@ -42,45 +44,67 @@ class Trees:
         return len(self.forest.value)
 
     def outputs(self, examples: list[Example]) -> numpy.ndarray:
-        scores = self.forest.scores(self.columns.cells(examples))
+        return self.answers(self.columns.cells(examples))
+
+    def answers(self, cells: numpy.ndarray) -> numpy.ndarray:
+        """The probabilities or the numbers of rows by their cells."""
+        scores = self.forest.scores(cells)
         if not self.labels:
             return scores[:, 0]
         return _with_absent(_probabilities(scores, len(self.present)), self.present, len(self.labels), self.rows)
 
+    def tensors(self) -> dict[str, numpy.ndarray]:
+        return self.forest.tensors()
+
+    def described(self) -> dict:
+        described: dict = {"model_type": NAME, "labels": list(self.labels), "columns": list(self.columns.columns)}
+        return described | {"present": self.present.tolist(), "rows": self.rows}
+
     def save(self, folder: Path) -> None:
-        self.forest.save(folder)
-        config: dict = {"model_type": NAME, "labels": list(self.labels), "columns": list(self.columns.columns)}
-        config |= {"present": self.present.tolist(), "rows": self.rows}
-        files.write_json(folder / "config.json", config)
+        saved.write(folder, self)
 
 
 def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Trees:
     """Fit on the training rows, or on an even sample of very many. The number of rounds and the size of the trees are chosen by the
-    loss on the validation rows, or by folds where these are few."""
+    loss on held-out rows."""
     labels = target.labels
     examples = _sample(data, len(labels), settings.seed)
     columns = Columns.learn(data.columns, data.types, examples)
     train = _rows(columns, examples, target, data, settings)
+    held = held_rows.rows(data, target, settings)
+
+    def of(fitted: Boosted) -> Trees:
+        return Trees(fitted.forest, columns, labels, fitted.present, len(train))
+
     with threads.one():
-        if (held := folds.of(data, target, settings.seed)) is not None and (chosen := _by_folds(data, target, settings, held)):
-            shape, rounds, loss = chosen
+        if held.turns is not None:
+            shape, rounds, loss, held_out = _by_folds(data, target, settings, held)
             best = boosting.fit(train, None, columns.known, len(labels), shape, max(1, rounds), settings.seed)
-            return Trees(best.forest, columns, labels, best.present, len(train), loss)
-        validation = _rows(columns, data.splits["validation"], target, data, settings) if data.splits["validation"] else None
-        best = _by_validation(train, validation, columns, len(labels), settings.seed)
-    return Trees(best.forest, columns, labels, best.present, len(train))
+            return replace(of(best), held_out_loss=loss, held_out=held_out)
+        validation = _rows(columns, held.examples, target, data, settings) if held.examples else None
+        found = _by_validation(train, validation, columns, len(labels), settings.seed)
+        best = min(found, key=lambda b: b.losses.min() if len(b.losses) else 0.0)
+        if validation is None:
+            return of(best)
+        held_out = tuple(HeldOut(name, of(b).answers(validation.cells), partial(of, b)) for name, b in zip(_NAMES, found, strict=True))
+    return replace(of(best), held_out=held_out)
 
 
 def load(folder: Path) -> Trees:
     """The trees that ``save`` wrote. Raises OSError, ValueError, KeyError or TypeError for other files, which may be damaged or forged."""
-    config = files.read_json(folder / "config.json")
-    columns, labels = columns_of.restored(config["columns"]), tuple(config["labels"])
-    if config["model_type"] != NAME or not all(isinstance(label, str) for label in labels):
+    return restored(*saved.read(folder))
+
+
+def restored(described: dict, tensors: dict[str, numpy.ndarray]) -> Trees:
+    """The trees with this description and these tensors. Raises ValueError, KeyError or TypeError unless they fit together."""
+    columns, labels = columns_of.restored(described["columns"]), tuple(described["labels"])
+    if described["model_type"] != NAME or not all(isinstance(label, str) for label in labels):
         raise ValueError("its config.json does not describe trees")
-    present = numpy.asarray(config["present"], numpy.int64)
+    present = numpy.asarray(described["present"], numpy.int64)
     if present.ndim != 1 or not len(present) or (numpy.diff(present) <= 0).any() or present[0] < 0 or present[-1] >= max(1, len(labels)):
         raise ValueError("its classes are wrong")
-    return Trees(forests.load(folder, _outputs(len(present)), columns.known), columns, labels, present, max(1, int(config["rows"])))
+    forest = forests.restored(tensors, _outputs(len(present)), columns.known)
+    return Trees(forest, columns, labels, present, max(1, int(described["rows"])))
 
 
 def _outputs(classes: int) -> int:
@@ -88,24 +112,37 @@ def _outputs(classes: int) -> int:
     return classes if classes > 2 else 1
 
 
-def _by_folds(data: Dataset, target, settings: Settings, held: folds.Folds) -> tuple[Shape, int, float] | None:
-    """The shape, the number of rounds and the loss that are best on held-out rows; None where that would take too long."""
-    classes, found = len(target.labels), []
-    for shape in boosting.SHAPES:
-        rounds = _rounds(shape, len(held.examples), len(data.columns), classes, len(held.held_out) * len(boosting.SHAPES))
-        if rounds < _ROUNDS_OF_FOLDS:
-            return None
-        curves, sizes = [], []
-        for kept, out in held.parts():
-            columns = Columns.learn(data.columns, data.types, [held.examples[i] for i in kept])
-            train, other = (_rows(columns, [held.examples[i] for i in rows], target, data, settings) for rows in (kept, out))
-            fitted = boosting.fit(train, other, columns.known, classes, shape, rounds, settings.seed)
-            curves.append(_whole_curve(fitted, other.targets, len(kept)))
-            sizes.append(len(out))
-        round_, loss = folds.best(curves, sizes)
-        found.append((loss, shape, round_))
-    loss, shape, rounds = min(found, key=lambda f: f[0])
-    return shape, rounds, loss
+def _by_folds(data: Dataset, target, settings: Settings, held: Held) -> tuple[Shape, int, float, tuple[HeldOut, ...]]:
+    """The shape, the number of rounds and the loss that are best on held-out rows, and the answers of each shape."""
+    columns = Columns.learn(data.columns, data.types, held.examples)
+    every, parts, found = _rows(columns, held.examples, target, data, settings), list(held.turns.parts()), []
+    for name, shape in zip(_NAMES, boosting.SHAPES, strict=True):
+        rounds = _rounds(shape, len(every), len(data.columns), len(target.labels), len(parts) * len(boosting.SHAPES))
+        fitted = [
+            boosting.fit(every.chosen(kept), every.chosen(out), columns.known, len(target.labels), shape, rounds, settings.seed)
+            for kept, out in parts
+        ]  # fmt: skip
+        curves = [_whole_curve(f, every.targets[out], len(kept)) for f, (kept, out) in zip(fitted, parts, strict=True)]
+        round_, loss = folds.best(curves, [len(out) for _, out in parts])
+        models = _of_folds(fitted, [len(kept) for kept, _ in parts], round_, columns, target)
+        outputs = encoded.empty(len(every), target)
+        for model, (_, out) in zip(models, parts, strict=True):
+            outputs[out] = model.answers(every.cells[out])
+        found.append((loss, shape, round_, HeldOut(name, outputs, partial(_mean, models))))
+    loss, shape, rounds, _ = min(found, key=lambda f: f[0])
+    return shape, rounds, loss, tuple(held_out for *_, held_out in found)
+
+
+def _of_folds(fitted: list[Boosted], sizes: list[int], rounds: int, columns: Columns, target) -> list[Trees]:
+    """The trees of each fold after ``rounds``, with outputs for the classes that any fold has."""
+    present = numpy.unique(numpy.concatenate([f.present for f in fitted]))
+    whole = [averaged.with_absent(f.whole.first(rounds), f.present, present, size) for f, size in zip(fitted, sizes, strict=True)]
+    return [Trees(forest, columns, target.labels, present, size) for forest, size in zip(whole, sizes, strict=True)]
+
+
+def _mean(models: list[Trees]) -> Trees:
+    """The trees whose scores are the mean of those of ``models``, which have the same columns and classes."""
+    return replace(models[0], forest=averaged.mean([m.forest for m in models]), rows=sum(m.rows for m in models))
 
 
 def _whole_curve(fitted: Boosted, truth: numpy.ndarray, rows: int) -> numpy.ndarray:
@@ -117,12 +154,13 @@ def _whole_curve(fitted: Boosted, truth: numpy.ndarray, rows: int) -> numpy.ndar
     return known * losses + (1 - known) * numpy.log(rows + 1)
 
 
-def _by_validation(train: Rows, validation: Rows | None, columns: Columns, classes: int, seed: int) -> Boosted:
+def _by_validation(train: Rows, validation: Rows | None, columns: Columns, classes: int, seed: int) -> list[Boosted]:
+    """The trees of each shape up to their best round; without validation rows those of one shape."""
     fitted = []
     for shape in boosting.SHAPES if validation is not None else boosting.SHAPES[1:]:
         rounds = _rounds(shape, len(train), len(columns.columns), classes, len(boosting.SHAPES))
         fitted.append(boosting.fit(train, validation, columns.known, classes, shape, rounds if validation else min(rounds, _USEFUL_ROUNDS), seed))
-    return min(fitted, key=lambda b: b.losses.min() if len(b.losses) else 0.0)
+    return fitted
 
 
 def _rounds(shape: Shape, rows: int, columns: int, classes: int, fits: int) -> int:

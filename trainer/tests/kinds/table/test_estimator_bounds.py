@@ -20,7 +20,7 @@ from trainer.kinds.table.perceptron import PerceptronTable
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
 
-SETTINGS = SimpleNamespace(seed=3, class_weights="none", source=lambda name: "form")
+SETTINGS = SimpleNamespace(seed=3, class_weights="none", validation_file="", source=lambda name: "form")
 COLUMNS = [{"name": "a", "type": "number", "mean": 1.0, "std": 2.0}, {"name": "b", "type": "category", "categories": ["x", "y"]}]
 
 
@@ -231,7 +231,7 @@ def test_a_class_without_training_rows_is_unlikely_but_not_impossible():
     ids=["all classes known", "half of the rows unknown", "no row known", "numbers"],
 )
 def test_held_out_rows_of_an_unknown_class_count_as_wrong(truth, present, losses, wanted):
-    fitted = Boosted(None, numpy.array(present), numpy.array(losses))
+    fitted = Boosted(None, numpy.array(present), numpy.array(losses), None)
     assert trees._whole_curve(fitted, numpy.array(truth), 10) == pytest.approx(wanted)
 
 

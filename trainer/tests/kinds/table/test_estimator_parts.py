@@ -264,6 +264,6 @@ def test_the_seconds_of_a_round_grow_with_rows_columns_and_outputs():
 
 
 def test_estimators_are_known_by_kind_and_name():
-    assert [e.name for e in registry.of("table").estimators] == ["linear", "trees", "perceptron"]
+    assert [e.name for e in registry.of("table").estimators] == ["linear", "trees", "perceptron", "ensemble"]
     assert [e.name for e in registry.of("text").estimators] == ["words"] and not registry.of("image").estimators
     assert all(estimators.of(name).__name__ == f"trainer.kinds.{e.kind}.{name}" for name, e in registry.estimators().items())

@@ -1,4 +1,4 @@
-"""Runs of tables with default settings: trees, a linear model and a perceptron in the driver, and what users do with them."""
+"""Runs of tables with default settings: trees, a linear model, a perceptron and their ensemble in the driver, and what users do with them."""
 
 import csv
 import json
@@ -15,7 +15,7 @@ from small_datasets import buyers, flowers, table, yields
 from trainer.run import run
 
 SNIPPETS = ROOT / "trainer" / "kinds" / "table" / "snippets"
-NAMES = ["linear", "trees", "perceptron"]
+NAMES = ["linear", "trees", "perceptron", "ensemble"]
 
 
 def chosen(result: dict) -> dict:
@@ -31,7 +31,7 @@ def rows_of(spec) -> list[dict]:
     return found
 
 
-def test_the_default_for_tables_is_the_best_of_three(make_run, schemas):
+def test_the_default_for_tables_is_the_best_of_four(make_run, schemas):
     spec = make_run({"flowers.csv": flowers()})
     assert run(str(spec), "ray") == 0  # no Ray is started
     result = check_success(spec.parent, schemas)
@@ -44,6 +44,11 @@ def test_the_default_for_tables_is_the_best_of_three(make_run, schemas):
     assert result["metrics"]["test"]["accuracy"]["value"] >= 0.9
     assert result["model"]["columns"] == ["length", "width", "colour"]
     assert any(e.get("what") == "candidates" for e in events_of(spec.parent))
+    assert best["name"] == "ensemble", "with shares by the rows by which all are judged, none has a smaller loss on these"
+    shown = next(s for s in result["sections"] if s["title"] == "Models in the ensemble")["blocks"][0]["rows"]
+    assert [row[0]["text"] for row in shown][-1] == "all together" and len(shown) == 5
+    assert sum(row[1].get("value", 0) for row in shown[:-1]) == pytest.approx(1)
+    assert shown[-1][2]["value"] <= min(row[2]["value"] for row in shown[:-1])
 
 
 def test_a_run_of_tables_imports_neither_torch_nor_ray(make_run):
@@ -122,7 +127,7 @@ def test_the_same_run_gives_the_same_bits(make_run):
     assert found[0] == found[1]
 
 
-def test_trees_win_where_columns_act_together(make_run):
+def test_trees_have_the_largest_share_where_columns_act_together(make_run):
     import numpy
 
     chance = numpy.random.default_rng(4)
@@ -131,5 +136,6 @@ def test_trees_win_where_columns_act_together(make_run):
     spec = make_run({"t.csv": table(["a", "b", "c", "d", "e", "f", "label"], lines)})
     assert run(str(spec), "ray") == 0
     result = result_of(spec.parent)
-    assert chosen(result)["name"] == "trees"
+    config = json.loads((spec.parent / "out" / "model" / "config.json").read_text())
+    assert max(config["members"], key=lambda m: m["share"])["kind"] == "trees"
     assert result["metrics"]["test"]["accuracy"]["value"] > 0.9

@@ -1,0 +1,157 @@
+"""An ensemble of the models of tables: the weighted mean of their answers, or of their log-probabilities of classes.
+
+The shares are chosen on rows that the models have not seen.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy
+
+from trainer import estimators
+from trainer.config.settings import Settings
+from trainer.core.example import Dataset, Example
+from trainer.estimators import Estimator
+from trainer.kinds.table import encoded, held_out as held_rows, saved, shares
+from trainer.kinds.table.held_out import Held, HeldOut
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
+
+NAME = "ensemble"
+MEMBERS = ("linear", "trees", "perceptron")  # estimators
+_MOST = 8  # members of a saved ensemble
+_FEWEST = 100  # validation rows that can choose shares where no folds do
+
+
+@dataclass(frozen=True)
+class Member:
+    """One model of an ensemble. ``loss`` is its own on the held-out rows."""
+
+    title: str
+    kind: str  # an estimator of ``MEMBERS``
+    share: float
+    loss: float
+    model: Any
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """``loss`` is that of the mean on the held-out rows, ``held_out_loss`` the same where these were held out in turn."""
+
+    members: tuple[Member, ...]
+    labels: tuple[str, ...]  # none for regression
+    loss: float
+    left_out: tuple[tuple[str, float], ...] = ()  # models without a share, and their losses
+    held_out_loss: float | None = None
+    judged: "_Judged | None" = None
+
+    @property
+    def parameters(self) -> int:
+        return sum(m.model.parameters for m in self.members)
+
+    @property
+    def held_out_rows(self) -> list[Example]:
+        """The rows that ``judged`` answers like new ones."""
+        return self.judged.held.examples if self.judged is not None else []
+
+    def outputs(self, examples: list[Example]) -> numpy.ndarray:
+        return shares.mean([m.model.outputs(examples) for m in self.members], [m.share for m in self.members])
+
+    def tensors(self) -> dict[str, numpy.ndarray]:
+        """Those of each member, behind its title and a slash."""
+        return {f"{m.title}/{name}": tensor for m in self.members for name, tensor in m.model.tensors().items()}
+
+    def described(self) -> dict:
+        """The ``model`` of each member is what its estimator has in its config.json."""
+        members = [{"title": m.title, "kind": m.kind, "share": m.share, "loss": m.loss, "model": m.model.described()} for m in self.members]
+        left_out = [{"title": title, "loss": loss} for title, loss in self.left_out]
+        return {"model_type": NAME, "labels": list(self.labels), "members": members, "left_out": left_out, "loss": self.loss}
+
+    def save(self, folder: Path) -> None:
+        saved.write(folder, self)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """Answers rows that were held out as the models did that had not seen them, and other rows as ``whole`` does."""
+
+    whole: Ensemble
+    held: Held
+    answers: numpy.ndarray
+
+    @property
+    def parameters(self) -> int:
+        return self.whole.parameters
+
+    def outputs(self, examples: list[Example]) -> numpy.ndarray:
+        places = {id(e): i for i, e in enumerate(self.held.examples)}
+        at = numpy.asarray([places.get(id(e), -1) for e in examples], numpy.int64)
+        found = encoded.empty_like(self.answers, len(examples))
+        found[at >= 0] = self.answers[at[at >= 0]]
+        if len(others := numpy.flatnonzero(at < 0)):
+            found[others] = self.whole.outputs([examples[i] for i in others])
+        return found
+
+    def save(self, folder: Path) -> None:
+        raise TypeError("the ensemble itself is saved")
+
+
+def fit(data: Dataset, target: Classes | Number, settings: Settings, fitted: Mapping[str, Estimator | None]) -> Ensemble | None:
+    """The ensemble of the estimators ``MEMBERS``. ``fitted`` are those that were fitted on the same data before; the others are fitted here.
+
+    Its models are those of the folds, where models are judged by folds: the mean of them. None if there are no or few rows that were held out.
+    """
+    models = {n: fitted[n] if n in fitted else estimators.of(n).fit(data, target, settings) for n in MEMBERS}
+    held = held_rows.rows(data, target, settings)
+    if held.turns is None and len(held.examples) < _FEWEST:
+        return None
+    found: list[tuple[str, HeldOut]] = []
+    for name, model in models.items():
+        found += [(name, h) for h in getattr(model, "held_out", ()) if len(h.outputs) == len(held.targets)]
+    if not found:
+        return None
+    chosen, loss = shares.greedy([h.outputs for _, h in found], held.loss)
+    losses = [held.loss(h.outputs) for _, h in found]
+    members = tuple(
+        Member(h.name, kind, share, own, h.model()) for (kind, h), share, own in zip(found, chosen, losses, strict=True) if share
+    )  # fmt: skip
+    left_out = tuple((h.name, own) for (_, h), share, own in zip(found, chosen, losses, strict=True) if not share)
+    labels = tuple(target.labels)
+    if held.turns is None:
+        return Ensemble(members, labels, loss, left_out)
+    whole = Ensemble(members, labels, loss, left_out)
+    answers = shares.mean([h.outputs for _, h in found], chosen)
+    return Ensemble(members, labels, loss, left_out, held_out_loss=loss, judged=_Judged(whole, held, answers))
+
+
+def load(folder: Path) -> Ensemble:
+    """The ensemble that ``save`` wrote. Raises OSError, ValueError, KeyError or TypeError for other files, which may be damaged or forged."""
+    config, tensors = saved.read(folder)
+    labels, described = encoded.labels(config), config["members"]
+    if config["model_type"] != NAME or not isinstance(described, list) or not 1 <= len(described) <= _MOST:
+        raise ValueError("its config.json does not describe an ensemble")
+    members = tuple(_member(m, tensors, labels) for m in described)
+    if len({m.title for m in members}) < len(members) or abs(sum(m.share for m in members) - 1) > 1e-6:
+        raise ValueError("its members do not fit together")
+    left_out = tuple((str(m["title"]), float(m["loss"])) for m in config["left_out"][:_MOST])
+    return Ensemble(members, labels, _finite(config["loss"]), left_out)
+
+
+def _member(described: dict, tensors: dict[str, numpy.ndarray], labels: tuple[str, ...]) -> Member:
+    title, kind, share = described["title"], described["kind"], _finite(described["share"])
+    if kind not in MEMBERS or not isinstance(title, str) or not 0 < share <= 1:
+        raise ValueError("a member is not described")
+    own = {name.removeprefix(f"{title}/"): tensor for name, tensor in tensors.items() if name.startswith(f"{title}/")}
+    model = estimators.of(kind).restored(described["model"], own)
+    if model.labels != labels:
+        raise ValueError("its members have different labels")
+    return Member(title, kind, share, _finite(described["loss"]), model)
+
+
+def _finite(value) -> float:
+    if not math.isfinite(found := float(value)):
+        raise ValueError("a share or a loss is not a number")
+    return found

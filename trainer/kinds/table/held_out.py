@@ -1,0 +1,84 @@
+"""What models of tables answer on rows that they were not fitted on: by this they are judged, and by this a mixture weighs its members."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy
+
+from trainer.config.settings import Settings
+from trainer.core.example import Dataset, Example
+from trainer.estimators import Estimator, balance, folds
+from trainer.estimators.folds import Folds
+from trainer.kinds.boosted import boosting
+from trainer.targets.classes import Classes
+from trainer.targets.number import Number
+
+MOST = 20_000  # training and validation rows that are fitted in folds
+_BUDGET_SECONDS = 30.0  # for the trees of all folds, on one slow core
+_ROUNDS = 50  # of trees that the budget must allow in each fold
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """One way to fit a model, and its answers to rows that were held out.
+
+    ``outputs`` are probabilities (rows x classes) or numbers, for the rows of ``rows_of``. ``model`` gives what answers new rows: the models of
+    all folds as one, or the model of the training rows where the validation rows were held out.
+    """
+
+    name: str
+    outputs: numpy.ndarray
+    model: Callable[[], Estimator]
+
+
+@dataclass(frozen=True)
+class Held:
+    """The rows that are held out, with their targets and the weight of each row if any. ``turns`` is None where these are the validation
+    rows."""
+
+    examples: list[Example]
+    targets: numpy.ndarray
+    weights: numpy.ndarray | None
+    turns: Folds | None
+
+    def loss(self, outputs: numpy.ndarray) -> float:
+        return folds.loss(outputs, self.targets, self.weights)
+
+
+def turns(data: Dataset, target: Classes | Number, settings: Settings) -> Folds | None:
+    """The folds by which models of tables are judged; None where the validation rows judge. All models are judged in the same way.
+
+    The validation rows that a person chose are never trained on, so these judge alone. Rows whose label is unknown are left out. Where the
+    validation rows are the latest ones, folds at random would flatter, so they are used only where there are few validation rows.
+    """
+    if settings.validation_file:
+        return None
+    known = {n: _known(data.splits[n], target) for n in ("train", "validation")}
+    data = replace(data, splits=data.splits | known)
+    outputs = len(target.labels) if len(target.labels) > 2 else 1
+    rows = len(known["train"]) + len(known["validation"])
+    cost = sum(boosting.seconds(s, rows, len(data.columns), outputs) for s in boosting.SHAPES) * folds.COUNT * _ROUNDS
+    if cost > _BUDGET_SECONDS:
+        return None
+    return folds.of(data, target, settings.seed, folds.ENOUGH if _by_time(known["train"], known["validation"]) else math.inf, MOST)
+
+
+def rows(data: Dataset, target: Classes | Number, settings: Settings) -> Held:
+    """The rows that are held out from the models of ``data``."""
+    found = turns(data, target, settings)
+    examples = _known(data.splits["validation"], target) if found is None else found.examples
+    targets = target.encode([e.target for e in examples])
+    of_class = balance.class_weights(data, settings)
+    return Held(examples, targets, None if of_class is None else of_class[targets], found)
+
+
+def _known(examples: list[Example], target: Classes | Number) -> list[Example]:
+    known = target.known(target.encode([e.target for e in examples]))
+    return examples if known.all() else [e for e, k in zip(examples, known, strict=True) if k]
+
+
+def _by_time(train: list[Example], validation: list[Example]) -> bool:
+    """Whether the validation rows are later than the training rows."""
+    before, after = ([e.when for e in rows if e.when is not None] for rows in (train, validation))
+    return bool(before) and bool(after) and max(before) <= min(after)

@@ -1,0 +1,32 @@
+"""What the report says of an ensemble: its members, their shares, and what each of them brings."""
+
+from pathlib import Path
+
+from trainer.core import blocks
+from trainer.core.blocks import NUMBER, RESULT, Cell, Column, Section
+from trainer.kinds.table import ensemble
+from trainer.run_folder import files
+
+_TITLES = {
+    "linear": "linear model", "trees": "gradient-boosted trees", "perceptron": "perceptron",
+    "trees on some columns": "gradient-boosted trees that see a part of the columns at a time",
+}  # fmt: skip
+
+
+def sections(folder: Path) -> list[Section]:
+    """The sections of the model in ``folder``; none if it is no ensemble."""
+    config = files.read_json(folder / "config.json")
+    if config.get("model_type") != ensemble.NAME:
+        return []
+    power, unit = (1.0, "log loss") if config["labels"] else (0.5, "root of the mean squared error")
+    rows = [
+        [Cell(_TITLES.get(m["title"], m["title"])), Cell(value=m.get("share", 0.0)), Cell(value=m["loss"] ** power)]
+        for m in [*sorted(config["members"], key=lambda m: -m["share"]), *config["left_out"]]
+    ]
+    rows.append([Cell("all together"), Cell(value=1.0), Cell(value=config["loss"] ** power)])
+    note = (
+        "The answer is the mean of the answers of these models with these shares; of probabilities, it is the mean of the logarithms. The shares "
+        "have the smallest loss on rows that the models had not seen. A model without a share is not delivered."
+    )
+    columns = [Column("Model"), Column("Share"), Column(f"Loss on held-out rows ({unit})", NUMBER)]
+    return [Section(RESULT, "Models in the ensemble", [blocks.table("", columns, rows, note=note)])]
