@@ -159,6 +159,12 @@ class Objects:
     def matched(self, answers: Answers) -> Matched:
         return Matched(answers.truths, answers.predicted, answers.classes, answers.most, self.outlined)
 
+    def by_size(self, answers: Answers) -> dict[str, scores.Tables]:
+        """The scores of the small, medium and large objects as COCO defines them."""
+        ranges = list(scores.SIZES.values())
+        matched = Matched(answers.truths, answers.predicted, answers.classes, answers.most, self.outlined, ranges)
+        return dict(zip(scores.SIZES, matched.by_area(), strict=True))
+
     def report(self, answers: Answers, seed: int) -> target.Report:
         """Intervals are those of resampled pictures."""
         summary = self.summary(answers)
@@ -272,9 +278,15 @@ def _f1(right: int, said: int, there: int) -> float:
 
 def _count_errors(answers: Answers) -> numpy.ndarray:
     """By how many objects the number of each picture is wrong, over all labels."""
-    errors = []
+    there, said = counts(answers)
+    return numpy.abs(said - there).sum(axis=1).astype(numpy.float64)
+
+
+def counts(answers: Answers) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """How many objects of each label a picture has and how many are found (pictures x labels each). Those in crowds do not count."""
+    there, said = numpy.zeros((2, len(answers), answers.classes), numpy.int64)
     for row, (truth, boxes) in enumerate(zip(answers.truths, answers.predicted)):
-        _, counts, _ = answers.fitting(row)
-        said = numpy.bincount(boxes.sure(answers.threshold).classes[counts], minlength=answers.classes)
-        errors.append(numpy.abs(said - numpy.bincount(truth.classes[truth.counted], minlength=answers.classes)).sum())
-    return numpy.asarray(errors, numpy.float64)
+        _, counted, _ = answers.fitting(row)
+        there[row] = numpy.bincount(truth.classes[truth.counted], minlength=answers.classes)
+        said[row] = numpy.bincount(boxes.sure(answers.threshold).classes[counted], minlength=answers.classes)
+    return there, said

@@ -46,6 +46,10 @@ def _check_sections(result) -> None:
     rows = {row[0]["text"]: [c["value"] for c in row[1:]] for row in blocks[""]["rows"]}
     assert set(rows) == set(made.CLASSES)
     assert min(values[0] for values in rows.values()) > 0.7
+    assert [row[0]["text"] for row in blocks["By size of the objects"]["rows"]] == ["small", "medium", "large"]
+    assert blocks["By size of the objects"]["rows"][0][1]["value"] > 0.7, "all objects are small"
+    assert {row[0]["text"]: row[3]["value"] for row in blocks["Counts"]["rows"]}.keys() == {*made.CLASSES, "all"}
+    assert blocks["Counts by picture"]["rows"]
     worst = blocks["The worst test pictures"]["pictures"]
     typical = blocks["Typical test pictures"]["pictures"]
     assert 6 <= len(worst) <= 12 and 6 <= len(typical) <= 12
