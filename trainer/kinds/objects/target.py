@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import numpy
 
 from trainer.errors import UserError, some
-from trainer.kinds.objects import decoding, outlines, scores, truth as truths
+from trainer.kinds.objects import decoding, outlines, scores, texts, truth as truths
 from trainer.kinds.objects.scores import Boxes, Matched
 from trainer.kinds.objects.truth import Truth
 from trainer.measure import intervals
@@ -123,19 +123,13 @@ class Objects:
 
     def tensors(self, outputs: numpy.ndarray) -> list[dict]:
         sure = [self.boxes(row).sure(self.threshold) for row in outputs]
-        found = [
-            "; ".join(
-                f"{self.labels[c]} {s:.2f} at {', '.join(f'{v:.0f}' for v in box)}" for c, s, box in zip(b.classes, b.scores, b.boxes)
-            )
-            for b in sure
-        ]  # fmt: skip
-        return [
-            {"name": "objects", "datatype": "BYTES", "shape": [len(outputs)], "data": [self.text(row) for row in self.predicted(outputs)]},
-            {"name": "boxes", "datatype": "BYTES", "shape": [len(outputs)], "data": found},
-        ]
+        answered = {"objects": [self.text(row) for row in self.predicted(outputs)], "boxes": [texts.boxes(b, self.labels) for b in sure]}
+        if self.outlined:
+            answered["outlines"] = [texts.outlines(b, self.labels) for b in sure]
+        return [{"name": name, "datatype": "BYTES", "shape": [len(outputs)], "data": data} for name, data in answered.items()]
 
     def tensor_forms(self) -> list[target.Tensor]:
-        return [("objects", "BYTES", [-1]), ("boxes", "BYTES", [-1])]
+        return [("objects", "BYTES", [-1]), ("boxes", "BYTES", [-1]), *([("outlines", "BYTES", [-1])] if self.outlined else [])]
 
     def described(self) -> dict:
         return {self.key: list(self.labels), "most": self.most, "threshold": self.threshold, "outlined": self.outlined}
