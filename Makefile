@@ -294,8 +294,8 @@ bench-scenes: setup ## measure predictions on a made GeoTIFF scene: make bench-s
 bench-graph-sets: setup ## scores on graphs that you have, over several seeds: make bench-graph-sets SETS='dir dir' [FIGURES='links edges nodes public'] [SEEDS=0,1,2]
 	@$(PYTHON) test/bench/graph_sets.py $(SETS) --figures $(or $(FIGURES),links edges nodes) --seeds $(or $(SEEDS),0,1,2)
 
-bench-objects: setup ## scores on annotated pictures that you have: make bench-objects SETS='dir dir' [SEEDS=0] [PARAMS='epochs=25']
-	@$(PYTHON) test/bench/objects.py $(SETS) --seeds $(or $(SEEDS),0) $(foreach p,$(PARAMS),--param "$(p)")
+bench-objects: setup ## scores on annotated pictures that you have: make bench-objects SETS='dir dir' [MADE=200] [SEEDS=0] [PARAMS='epochs=25']
+	@$(PYTHON) test/bench/objects.py $(SETS) --made $(or $(MADE),0) --seeds $(or $(SEEDS),0) $(foreach p,$(PARAMS),--param "$(p)")
 
 bench-series: setup ## error and coverage of forecasts on series that you have: make bench-series SETS=dir [CUTS=4]
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/series.py "$(SETS)" --cuts $(or $(CUTS),4)
