@@ -291,6 +291,10 @@ bench-imagery: setup ## scores on pictures with masks or outlines that you have:
 bench-scenes: setup ## measure predictions on a made GeoTIFF scene: make bench-scenes [SIDE=20000] [FIGURES='windows workers whole'] [FOLDER=dir]
 	@$(PYTHON) test/bench/scenes.py $(or $(FIGURES),windows workers whole) --side $(or $(SIDE),20000) $(if $(FOLDER),--folder "$(FOLDER)")
 
+.PHONY: bench-scene-splits
+bench-scene-splits: setup ## random windows against blocks of place on made scenes, and another scene: make bench-scene-splits [SEEDS=5]
+	@$(PYTHON) -W ignore test/bench/scene_splits.py --seeds $(or $(SEEDS),5)
+
 bench-graph-sets: setup ## scores on graphs that you have, over several seeds: make bench-graph-sets SETS='dir dir' [FIGURES='links edges nodes public'] [SEEDS=0,1,2]
 	@$(PYTHON) test/bench/graph_sets.py $(SETS) --figures $(or $(FIGURES),links edges nodes) --seeds $(or $(SEEDS),0,1,2)
 

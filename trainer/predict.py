@@ -16,7 +16,7 @@ from trainer.core.example import Example
 from trainer.core.input import Input
 from trainer.core.kind import Kind
 from trainer.data import sources
-from trainer.errors import UserError, reading_model, some
+from trainer.errors import UserError, count, reading_model, some
 from trainer.models import saved_model
 from trainer.models.catalogue import Base
 from trainer.run_folder import stop
@@ -99,9 +99,18 @@ def examples(spec: Spec, settings, model: Model, launcher, events: Events, began
             outputs = beside.outputs(outputs, rows_read)
     events.phase("export", "Writing the predictions.")
     answers = kind.answers_to(rows_read)
-    known = numpy.asarray([bool(e.target) for e in answers]) & target.known(truth)
+    labelled = numpy.asarray([bool(e.target) for e in answers])
+    known = labelled & target.known(truth)
+    _tell_of_unknown([e.target for e, unknown in zip(answers, labelled & ~known) if unknown], int(labelled.sum()), events)
     answered = export.Answered(kind, answers, outputs, truth, known, target)
     export.prediction(spec, settings, model, answered, files, list(columns), skipped, label_column, versions, events, began)
+
+
+def _tell_of_unknown(labels: list[str], labelled: int, events: Events) -> None:
+    """Say which labels of the ``labelled`` rows the answers are not compared with."""
+    if labels:
+        text = f"{len(labels)} of {count(labelled, 'label')} are not compared with the answers, because the model cannot answer with them: "
+        events.warning("labels_unused", f"{text}{some(list(dict.fromkeys(labels)), 5)}.")
 
 
 def _estimated(spec: Spec, model: Model, target, examples: list[Example], events: Events) -> tuple[numpy.ndarray, dict[str, str]]:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from trainer.models.catalogue import Base
     from trainer.predict import Model
     from trainer.run_folder.events import Events
+    from trainer.shift.traits import Trait
     from trainer.targets.target import Answers, Report, Target
     from trainer.training.candidates import Beside, Candidate
     from trainer.training.carry_out import Run
@@ -284,6 +285,10 @@ class Kind:
         from trainer.core.plan import Saved
 
         return Saved(model.folder, self, target, encoder.encode(examples, truth, "predict"))
+
+    def traits(self, examples: Sequence[Example], columns: Sequence[str], types: dict[str, str]) -> Sequence[Trait]:
+        """What new examples are compared by with those of the training; a part of the examples where a look at each takes long."""
+        return ()
 
     def answered(self, encoder: Encoder, outputs: numpy.ndarray) -> numpy.ndarray:
         """The outputs of the workers in the form of ``Target.predicted``."""

@@ -3,11 +3,14 @@
 import numpy
 
 from trainer.config.spec import Spec
-from trainer.export import display, results
+from trainer.core import blocks
+from trainer.errors import reading_model, some
+from trainer.export import display, likeness, results
 from trainer.export.finished import Answered
 from trainer.measure.metric import described
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
+from trainer.shift.comparison import Comparison
 
 SAMPLES, PER_FILE = 20, 10_000
 
@@ -29,9 +32,11 @@ def prediction(
 ) -> None:
     """Write predictions.csv and result.json. ``facts`` are what else is said of the question, ``unit`` what was predicted; empty for rows."""
     kind = answered.kind
+    with reading_model("The model"):
+        compared = likeness.compared(model.description, answered, columns, events)
     out = spec.work / results.OUT
     out.mkdir()
-    files.write_text(out / "predictions.csv", kind.answers_table(answered, columns) or _table(settings, answered, columns))
+    files.write_text(out / "predictions.csv", kind.answers_table(answered, columns) or _table(settings, answered, columns, compared))
     about = kind.answer_files(answered, spec.work, out)
     samples = kind.answers_samples(answered)
     found = {
@@ -46,7 +51,7 @@ def prediction(
         "input_columns": results.columns(columns),
         "samples": _samples(answered, columns) if samples is None else samples,
         **answered.target.overview(answered.outputs, settings),
-        **_scores(settings, model, answered, label_column),
+        **_scores(settings, model, answered, label_column, events),
         **({"facts": [{"name": name, "value": value} for name, value in facts.items() if value]} if facts else {}),
     }  # fmt: skip
     if samples is None and not unit and (kind.files_are_examples or all(e.row == 0 for e in answered.examples)):
@@ -54,11 +59,12 @@ def prediction(
     results.finish(
         spec, settings, "prediction", model.description["task"], events, began, prediction=found, versions=versions,
         metric_info=described(answered.target.metrics), about=about,
+        sections=blocks.described([likeness.section(compared, kind.things)]) if compared is not None else None,
     )  # fmt: skip
 
 
-def _table(settings, answered: Answered, columns: list[str]) -> str:
-    """One line for each example: the answer, how sure it is, and the next likely ones."""
+def _table(settings, answered: Answered, columns: list[str], compared: Comparison | None) -> str:
+    """One line for each example: the answer, how sure it is, the next likely ones, and in what it is unlike the training where any is."""
     has_id, knows = any(e.id for e in answered.examples), bool(answered.known.any())
     others = 0 if answered.confidence is None else min(settings.top_k, len(answered.target.labels))
     head = ["file", "row", *["id"] * has_id, "content", *["label"] * knows, "predicted"]
@@ -68,7 +74,10 @@ def _table(settings, answered: Answered, columns: list[str]) -> str:
             *["unsure"] * bool(settings.min_confidence),
             *(f"{what} {i}" for i in range(2, others + 1) for what in ("choice", "probability")),
         ]
-    return display.table(head, (_line(settings, answered, i, columns, has_id, knows, others) for i in range(len(answered.examples))))
+    lines = (_line(settings, answered, i, columns, has_id, knows, others) for i in range(len(answered.examples)))
+    if compared is None or not compared.marked:
+        return display.table(head, lines)
+    return display.table([*head, likeness.MARKS], ([*line, some(marks, 5)] for line, marks in zip(lines, compared.marks)))
 
 
 def _line(settings, answered: Answered, i: int, columns: list[str], has_id: bool, knows: bool, others: int) -> list:
@@ -84,12 +93,14 @@ def _line(settings, answered: Answered, i: int, columns: list[str], has_id: bool
     return line
 
 
-def _scores(settings, model, answered: Answered, label_column: str) -> dict:
+def _scores(settings, model, answered: Answered, label_column: str, events: Events) -> dict:
     """How good the answers are, where the data has labels that the model knows."""
     rows = numpy.flatnonzero(answered.known)
     if not len(rows):
         return {}
     scores = answered.kind.answers_scores(answered, rows, settings.seed)
+    if not scores:
+        events.warning("labels_unused", "The answers have no scores: nothing of what the dataset says is right can be compared with them.")
     return {"label_column": label_column, "scores": scores, "trained_scores": model.description["test"]}
 
 

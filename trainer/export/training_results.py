@@ -10,7 +10,7 @@ from trainer.config.spec import Spec
 from trainer.core.example import Dataset, Example
 from trainer.core.plan import Plan
 from trainer.data import origins
-from trainer.export import display, examples, license, results
+from trainer.export import display, examples, license, likeness, results
 from trainer.export.description import describe, use
 from trainer.export.finished import Finished
 from trainer.launch.outcome import Outcome, Trial
@@ -120,7 +120,7 @@ def _model(outcome: Outcome, to: Path, prepared: "Prepared", data: Dataset, test
     prepared.encoder.save(to)
     if prepared.plan.target.labels:
         files.write_json(to / "labels.json", list(prepared.plan.target.labels))
-    description = describe(prepared, data, test)
+    description = {**describe(prepared, data, test), likeness.PROFILE: likeness.learnt(data, prepared.plan.target, outcome.answers["test"])}
     files.write_json(to / DESCRIPTION, {**description, "use": use(prepared, description, to)})
 
 

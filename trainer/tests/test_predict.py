@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import small_reviews
-from result_checks import check_files, check_success, error_of, predictions, result_of
+from result_checks import blocks_of, check_files, check_success, error_of, predictions, result_of
 from small_datasets import flowers, in_folders, squares, table, yields
 
 from trainer.run import run
@@ -134,12 +134,28 @@ def test_images_are_answered_one_by_one(model, answer):
 def test_rows_without_a_label_are_answered_and_unknown_labels_do_not_count(trained, model, answer, make_run):
     rows = list(csv.reader(own_test_rows("text", trained("text", make_run)).splitlines()))
     rows[1][2], rows[2][2] = "", "a label that the model never saw"
-    _, found = answer({"new.csv": table(rows[0], rows[1:])}, model("text"))
+    folder, found = answer({"new.csv": table(rows[0], rows[1:])}, model("text"))
+    told = {w["code"]: w["text"] for w in result_of(folder)["warnings"]}
+    assert f"1 of {len(rows) - 2} labels" in told["labels_unused"] and "a label that the model never saw" in told["labels_unused"]
     assert found["rows"] == len(rows) - 1
     assert {s["n"] for s in found["scores"].values()} == {len(rows) - 3}
-    _, without = answer({"new.csv": table(rows[0][:2], [r[:2] for r in rows[1:]])}, model("text"))
-    assert "scores" not in without
+    folder, without = answer({"new.csv": table(rows[0][:2], [r[:2] for r in rows[1:]])}, model("text"))
+    assert "scores" not in without and "labels_unused" not in [w["code"] for w in result_of(folder)["warnings"]]
     assert without["counts"] == found["counts"]
+
+
+def test_rows_unlike_the_training_are_told_and_marked(model, answer):
+    rows = list(csv.reader(flowers().splitlines()))
+    folder, _ = answer({"new.csv": flowers()}, model("table"))
+    assert "unlike_training" not in [w["code"] for w in result_of(folder)["warnings"]] and "unlike training" not in predictions(folder)[0]
+    place = rows[0].index("width")
+    for row in rows[1:]:
+        row[place] = str(10 * float(row[place]))
+    folder, _ = answer({"new.csv": table(rows[0], rows[1:])}, model("table"))
+    told = {w["code"]: w["text"] for w in result_of(folder)["warnings"]}
+    assert "width is larger" in told["unlike_training"]
+    assert "width" in predictions(folder)[0]["unlike training"]
+    assert [b["title"] for b in blocks_of(result_of(folder), "Are they like the training data?") if "title" in b] == ["What differs"]
 
 
 def test_empty_rows_are_left_out_and_counted(model, answer):

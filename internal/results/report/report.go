@@ -95,7 +95,7 @@ func newPage(events []results.Event, r *results.Result, m manifest.Meta, files F
 	switch r.Kind {
 	case results.ResultPrediction:
 		pg.Kicker, subject = "Prediction report", r.Prediction.Model.Ref()
-		pg.Prediction = newPredictionPart(r, images)
+		pg.Prediction, pg.OfResult = newPredictionPart(r, images), sections(r, section.PlaceResult, images)
 	case results.ResultCheck:
 		pg.Kicker, subject = "Data check (no training)", "dry run"
 		pg.Data, pg.OfData = newDataPart(r, p, images), sections(r, section.PlaceData, images)

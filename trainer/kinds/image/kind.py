@@ -120,6 +120,11 @@ class Images(WithLabelSets):
         labels = super().parts(finished).get("sections", [])
         return {"sections": [*labels, *blocks.described(results.sections(finished))]}
 
+    def traits(self, examples, columns, types):
+        from trainer.kinds.image import traits
+
+        return traits.of(examples)
+
     def picture(self, example) -> str | None:
         from trainer.data.pictures import thumbnails
 

@@ -1,5 +1,6 @@
 """Simple models to compare with: one value everywhere, and a random forest on intensity, edges and texture of each pixel at several scales."""
 
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -73,10 +74,11 @@ class _Learnt:
 
     def answers(self, features: numpy.ndarray) -> numpy.ndarray:
         assert self.model is not None
-        if not self.target.labels:
-            return self.model.predict(features)
-        odds = numpy.zeros((len(features), len(self.target.labels)))
-        odds[:, self.model.classes_] = self.model.predict_proba(features)
+        with warnings.catch_warnings():  # the threads of scikit-learn leave the filters of the process empty, and it warns of that for each tree
+            if not self.target.labels:
+                return self.model.predict(features)
+            odds = numpy.zeros((len(features), len(self.target.labels)))
+            odds[:, self.model.classes_] = self.model.predict_proba(features)
         return odds
 
 
@@ -84,7 +86,8 @@ def _fitted(features: numpy.ndarray, right: numpy.ndarray, classifies: bool, see
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
     forest = RandomForestClassifier if classifies else RandomForestRegressor
-    return forest(_TREES, min_samples_leaf=_LEAST, max_features="sqrt", random_state=seed, n_jobs=-1).fit(features, right)
+    with warnings.catch_warnings():
+        return forest(_TREES, min_samples_leaf=_LEAST, max_features="sqrt", random_state=seed, n_jobs=-1).fit(features, right)
 
 
 def _figures(target: PixelClasses | PixelNumbers, truth: numpy.ndarray, answers: numpy.ndarray, shape: tuple[int, int], step: int) -> numpy.ndarray:

@@ -12,7 +12,7 @@ from trainer.data.checks import Checks
 from trainer.data.claims import FORM, Claim, Files
 from trainer.data.keys import Keys
 from trainer.data.sources import Sources
-from trainer.errors import UserError, count
+from trainer.errors import UserError, count, some
 from trainer.kinds.pixels import arrays, codings, outlined, scanning, splitting
 from trainer.kinds.pixels.content import MASK, Pixels
 from trainer.kinds.pixels.drawn import SEPARATOR, Drawing
@@ -163,6 +163,12 @@ def is_measured(types: dict[str, str]) -> bool:
     return types.get(MASK) == "number"
 
 
+def has_masks(sources: Sources, measured: bool) -> bool:
+    """Whether the names of pictures to be answered pair some of them with masks."""
+    reading = _find(sources, NUMBERS if measured else "auto")
+    return reading is not None and reading.measured == measured
+
+
 def to_predict(sources: Sources, measured: bool, events: Events | None = None) -> tuple[list[Example], list[str], int]:
     """All pictures, with their masks or drawings where some are beside them; and the names of the files. ``events`` takes warnings.
 
@@ -176,6 +182,11 @@ def to_predict(sources: Sources, measured: bool, events: Events | None = None) -
         drawings = outlined.known(sources, events)
     if reading is not None and reading.measured == measured:
         known = {p.name: m for p, m in zip(reading.sides.pictures, reading.sides.masks) if _fit(p, m)}
+        compared = {m.name for m in known.values()}
+        unfit = [m.name for m in reading.sides.masks if m.name not in compared]
+        if unfit and events is not None:
+            text = f"{count(len(unfit), 'mask')} cannot be read, or differ in size from their pictures: the answers are not compared with them: "
+            events.warning("masks_unused", f"{text}{some(unfit, 5)}.")
         masked = frozenset(m.name for m in (*reading.sides.masks, *reading.sides.masks_alone))
     pictures = [i for i in sources.images if i.name not in masked]
     fine = [p for p in pictures if images.decodes(p.file)]

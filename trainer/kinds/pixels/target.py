@@ -167,7 +167,8 @@ class PixelClasses(_OfPixels):
             precision, recall = said_hit / said, true_hit / true
             both = numpy.nan_to_num(2 * precision * recall / (precision + recall))
             of_borders = numpy.where((said > 0) & (true > 0), both, numpy.where(said + true > 0, 0.0, numpy.nan))
-            mean = numpy.nanmean(ious(confusion), axis=1)
+            overlaps = ious(confusion)
+            mean = numpy.nansum(overlaps, axis=1) / numpy.isfinite(overlaps).sum(axis=1)  # NaN where no class is known
             return {MIOU: mean, ACCURACY: right.sum(axis=1) / pixels, BORDERS: of_borders, LOSS.name: loss / pixels}
 
     def loss(self, logits, targets, weights: numpy.ndarray | None, smoothing: float):

@@ -86,6 +86,11 @@ class Tables(ExampleKind):
     def key(self, example) -> str:
         return "\x1f".join(example.content)
 
+    def traits(self, examples, columns, types):
+        from trainer.kinds.table import traits
+
+        return traits.of(examples, columns, types)
+
     def content(self, example, columns) -> str:
         from trainer.export import display
 

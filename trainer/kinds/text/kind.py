@@ -123,6 +123,11 @@ class Texts(WithLabelSets):
             return None
         return target.answers(words.simple_outputs(data.splits["test"]), truth["test"]), "bag of words"
 
+    def traits(self, examples, columns, types):
+        from trainer.kinds.text import traits
+
+        return traits.of(examples)
+
     def content(self, example, columns) -> str:
         from trainer.export import display
 

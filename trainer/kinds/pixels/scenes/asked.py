@@ -49,13 +49,17 @@ def to_predict(sources: Sources, measured: bool, events) -> tuple[list[Example],
     """All pictures and scenes, with their masks; the names of their files, and how many are left out. Raises UserError."""
     inputs, refused = _scenes(sources.images)
     large = [i for i in inputs if not _is_small(i)]
-    rest = replace(sources, images=[i for i in sources.images if i not in large and i.name not in dict(refused)])
+    unread = {name for name, _ in refused}
+    rest = replace(sources, images=[i for i in sources.images if i not in large and i.name not in unread])
+    # Small scenes are pictures, too: where these have no masks by their names, the pixels tell which are masks, as in a training.
+    known = masks_of(large if reading.has_masks(rest, measured) else inputs, measured)
+    own = [i for i in inputs if i in large or i.name in known]
+    taken = {m.name for m in known.values()}
+    rest = replace(rest, images=[i for i in rest.images if i not in own and i.name not in taken])
     rows: list[Example] = []
     named: list[str] = []
     skipped = len(refused)
-    known = masks_of(large, measured)
-    taken = {m.name for m in known.values()}
-    for source in large:
+    for source in own:
         if source.name not in taken:
             mask = known.get(source.name)
             rows.append(_asked(source, mask.file if mask else None, mask.name if mask else ""))

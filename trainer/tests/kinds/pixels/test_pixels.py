@@ -328,7 +328,14 @@ def test_squares_are_learnt_reported_and_answered(make_run, schemas, network, mo
     right = numpy.asarray(Image.open(io.BytesIO(masked(3)["masks/plot-000.png"])))
     assert (said == right).mean() > 0.95
     assert {row["class"] for row in predictions(asked.parent)} == {"background", "object"}
-    names = use_snippet(spec.parent / "out", asked.parent / "inputs" / "images" / "plot-000.png", monkeypatch)
+    picture = asked.parent / "inputs" / "images" / "plot-000.png"
+    foreign = masked(12, values=(3, 7)) | {"masks/plot-011.png": png(numpy.full((20, 20), 3, numpy.uint8))}
+    asked = make_run(foreign, run="pr-foreign", kind="predict", more={"model": model})
+    assert run(str(asked), "local") == 0
+    answered = check_files(asked.parent, schemas)
+    assert not answered["prediction"].get("scores")
+    assert {"masks_unused", "labels_unused"} <= {w["code"] for w in answered["warnings"]}
+    names = use_snippet(spec.parent / "out", picture, monkeypatch)
     assert (names["answer"] == said // 255).mean() > 0.999
     assert (numpy.asarray(Image.open(spec.parent / "out" / "the mask.png")) == names["answer"]).all()
 

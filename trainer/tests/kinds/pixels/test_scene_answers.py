@@ -250,7 +250,7 @@ def test_a_full_disk_is_seen_before_anything_is_answered(tmp_path, monkeypatch):
 
 
 def test_a_model_answers_scenes_and_pictures_together(make_run, schemas, tmp_path):
-    """Trained on tiles without a place, the model answers a scene with one, a picture without, and a scene with a mask."""
+    """Trained on tiles without a place, the model answers a scene that has one and a mask beside it, and a picture without."""
     chance = numpy.random.default_rng(0)
 
     def tile(side):
@@ -269,13 +269,13 @@ def test_a_model_answers_scenes_and_pictures_together(make_run, schemas, tmp_pat
     assert run(str(spec), "local") == 0
     model = {"path": "../ft-tiles/out/model", "run": "ft-tiles", "name": "m", "version": 1}
     pixels, truth = tile(320)
-    files = {"scene.tif": tiff(pixels), "plain.tif": tiff(tile(64)[0], **bare), "many pages.tif": b"II*\0broken"}
+    files = {"scene.tif": tiff(pixels), "scene-truth.tif": tiff(truth), "plain.tif": tiff(tile(64)[0], **bare), "many pages.tif": b"II*\0broken"}
     asked_for = make_run(files, run="pr-scene", kind="predict", more={"model": model})
     assert run(str(asked_for), "local") == 0
     result = check_files(asked_for.parent, schemas)
     answers = {a["path"].removeprefix("out/answers/"): a.get("text", "") for a in result["artifacts"] if "/answers/" in a["path"]}
     assert sorted(answers) == ["plain.png", "scene.geojson", "scene.gpkg", "scene.tif"]
-    assert "polygons" in answers["scene.gpkg"]
+    assert "polygons" in answers["scene.gpkg"] and result["prediction"]["scores"]["pixel_accuracy"]["value"] > 0.9
     with rasterio.open(asked_for.parent / "out" / "answers" / "scene.tif") as made:
         assert made.crs == POLAR and (made.read(1) == truth).mean() > 0.9
     assert not (asked_for.parent / parts.FOLDER).exists()
