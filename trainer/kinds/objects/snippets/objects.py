@@ -89,10 +89,11 @@ def predict(file):
         box = numpy.concatenate([place - sides[:2, y, x], place + sides[2:, y, x]]) / by
         box, score = box.clip(0, (*most, *most)), float(heat[label, y, x])
         over = [o["label"] for o in found if overlap(box, o["box"]) >= 0.6]
-        if labels[label] not in over:  # an object is answered once; with a second label it has half the score
+        inside = box[2] > box[0] and box[3] > box[1]
+        if inside and labels[label] not in over and len(found) < target["most"]:  # once; with a second label an object has half the score
             ring = (place + rays[:, y, x, None] * numpy.stack([numpy.cos(angles), numpy.sin(angles)], axis=1)) / by
             found.append({"label": labels[label], "score": score / 2 if over else score, "box": box, "outline": ring.clip(0, most)})
-    return sorted((o for o in found if o["score"] >= target["threshold"]), key=lambda o: -o["score"])[: target["most"]]
+    return sorted((o for o in found if o["score"] >= target["threshold"]), key=lambda o: -o["score"])
 
 for each in predict("a picture of yours.png"):
     print(each["label"], f"{each['score']:.2f}", each["box"].round(1).tolist(), f"an outline of {len(each['outline'])} points")
