@@ -54,6 +54,10 @@ type FileAnswer struct {
 	ID         string   `json:"id,omitempty"`
 	Predicted  string   `json:"predicted"`
 	Confidence *float64 `json:"confidence,omitempty" minimum:"-1e300" maximum:"1e300"`
+	// Low and High are the ends of the interval of a number, and Possible the possible classes, where the model promises them.
+	Low      string `json:"low,omitempty"`
+	High     string `json:"high,omitempty"`
+	Possible string `json:"possible,omitempty"`
 	// Version is the version of the file that the model read, 0 where the platform counts none. The service knows it, not the run.
 	Version int `json:"-"`
 }

@@ -116,6 +116,8 @@ _RESULTS = (
            help="Name of the registered model that this run becomes a version of; empty uses the name of the dataset"),
     Option("make_champion", "if_better", "output", choices=("if_better", "no", "yes"), neutral=True,
            help="Whether the new version becomes the champion (name@champion)"),
+    Option("coverage", 0.9, "output", 0.5, 0.99, since="0.2.0", neutral=True,
+           help="Share of rows whose right number is promised to be in the interval of the answer, or right class among its possible ones"),
     Option("upload", "model_and_report", "output", choices=("model_and_report", "report_only", "everything"), neutral=True,
            help="What to upload to the dataset; everything adds the TensorBoard files"),
 )

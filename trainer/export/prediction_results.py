@@ -1,5 +1,7 @@
 """The results of a batch prediction: a table with a prediction for every row, and the data of the report."""
 
+from collections.abc import Sequence
+
 import numpy
 
 from trainer.config.spec import Spec
@@ -11,6 +13,7 @@ from trainer.measure.metric import described
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
 from trainer.shift.comparison import Comparison
+from trainer.targets import promise
 
 SAMPLES, PER_FILE = 20, 10_000
 
@@ -64,30 +67,36 @@ def prediction(
 
 
 def _table(settings, answered: Answered, columns: list[str], compared: Comparison | None) -> str:
-    """One line for each example: the answer, how sure it is, the next likely ones, and in what it is unlike the training where any is."""
+    """One line for each example: the answer, how sure it is, what else is possible, the next likely ones, and in what it is unlike the training where
+    any is."""
     has_id, knows = any(e.id for e in answered.examples), bool(answered.known.any())
     others = 0 if answered.confidence is None else min(settings.top_k, len(answered.target.labels))
+    beside = promise.columns(answered.target, answered.outputs)
     head = ["file", "row", *["id"] * has_id, "content", *["label"] * knows, "predicted"]
     if answered.confidence is not None:
         head += [
             "confidence",
             *["unsure"] * bool(settings.min_confidence),
+            *beside,
             *(f"{what} {i}" for i in range(2, others + 1) for what in ("choice", "probability")),
         ]
-    lines = (_line(settings, answered, i, columns, has_id, knows, others) for i in range(len(answered.examples)))
+    else:
+        head += beside
+    cells = list(zip(*beside.values())) or [()] * len(answered.examples)
+    lines = (_line(settings, answered, i, columns, has_id, knows, others, cells[i]) for i in range(len(answered.examples)))
     if compared is None or not compared.marked:
         return display.table(head, lines)
     return display.table([*head, likeness.MARKS], ([*line, some(marks, 5)] for line, marks in zip(lines, compared.marks)))
 
 
-def _line(settings, answered: Answered, i: int, columns: list[str], has_id: bool, knows: bool, others: int) -> list:
+def _line(settings, answered: Answered, i: int, columns: list[str], has_id: bool, knows: bool, others: int, beside: Sequence[str]) -> list:
     example, target = answered.examples[i], answered.target
     line = [example.file, example.row, *[example.id] * has_id, answered.kind.content(example, columns), *[example.target] * knows]
     line.append(target.text(answered.predicted[i]))
     if answered.confidence is None:
-        return line
+        return [*line, *beside]
     sure = answered.confidence[i]
-    line += [f"{sure:.4f}", *["yes" if sure < settings.min_confidence else "no"] * bool(settings.min_confidence)]
+    line += [f"{sure:.4f}", *["yes" if sure < settings.min_confidence else "no"] * bool(settings.min_confidence), *beside]
     for place in numpy.argsort(-answered.outputs[i], kind="stable")[1:others]:
         line += [target.labels[place], f"{answered.outputs[i][place]:.4f}"]
     return line
@@ -119,7 +128,9 @@ def _answer(answered: Answered, i: int) -> dict:
 def _per_file(spec: Spec, answered: Answered) -> list[dict]:
     """The answer for each file of the dataset that is an example by itself."""
     ids = {i.name: i.id for i in spec.inputs if i.id}
+    beside = promise.columns(answered.target, answered.outputs[:PER_FILE])
     found = []
     for i, example in enumerate(answered.examples[:PER_FILE]):
-        found.append({"file": example.file, **({"id": ids[example.file]} if example.file in ids else {}), **_answer(answered, i)})
+        more = {name: cells[i] for name, cells in beside.items()}
+        found.append({"file": example.file, **({"id": ids[example.file]} if example.file in ids else {}), **_answer(answered, i), **more})
     return results.first(found)

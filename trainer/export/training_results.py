@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
+from trainer.core import blocks
 from trainer.core.example import Dataset, Example
 from trainer.core.plan import Plan
 from trainer.data import origins
-from trainer.export import display, examples, license, likeness, results
+from trainer.export import display, examples, license, likeness, promised, results
 from trainer.export.description import describe, use
 from trainer.export.finished import Finished
 from trainer.launch.outcome import Outcome, Trial
@@ -20,6 +21,7 @@ from trainer.measure.predictions import Predictions
 from trainer.models.saved_model import DESCRIPTION
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
+from trainer.targets import promise
 from trainer.targets.target import Answers, Target
 
 if TYPE_CHECKING:
@@ -42,8 +44,11 @@ def training(
     began: float,
     candidates: list[dict] | None,
     search: dict | None = None,
+    held_out: Answers | None = None,
 ) -> None:
-    """Write all results that the worker did not write, and result.json last. ``search`` describes the search that chose the settings."""
+    """Write all results that the worker did not write, and result.json last. ``search`` describes the search that chose the settings,
+    ``held_out`` are answers to more held-out rows than the validation rows, by models that had not seen them."""
+    prepared, sections = promised.training(prepared, outcome.answers, settings, events, held_out)
     plan, out = prepared.plan, spec.work / results.OUT
     reports = {n: plan.target.report(a, settings.seed) for n, a in outcome.answers.items()}
     at = outcome.position
@@ -71,6 +76,9 @@ def training(
     from importlib.metadata import version
 
     model = _described_model(prepared, outcome, out)
+    parts = plan.kind.parts(finished)
+    if sections:
+        parts = {**parts, "sections": [*parts.get("sections", []), *blocks.described(sections)]}
     results.finish(
         spec, settings, "training", plan.task, events, began,
         checks=data.checks,
@@ -85,7 +93,7 @@ def training(
         champion=compared_champion(spec, plan, outcome),
         candidates=candidates,
         search=search,
-        **plan.kind.parts(finished),
+        **parts,
         **test_details(plan.kind.by_answers(data), plan.target, outcome.answers["test"], simple),
     )  # fmt: skip
 
@@ -250,12 +258,15 @@ def _predictions(finished: Finished) -> str:
     """predictions.csv: one line for each test row, in the order of the data."""
     data, target, test = finished.data, finished.prepared.plan.target, finished.outcome.answers["test"]
     has_id, classifies = any(e.id for e in data.splits["test"]), test.confidence is not None
-    head = ["file", "row", *["id"] * has_id, "content", "label", "predicted", *["confidence", "probability of label"] * classifies]
+    beside = promise.columns(target, test.probabilities if classifies else test.predicted)
+    head = ["file", "row", *["id"] * has_id, "content", "label", "predicted", *["confidence", "probability of label"] * classifies, *beside]
     rows = []
     for i, example in enumerate(data.splits["test"]):
         line = [example.file, example.row, *[example.id] * has_id, data.kind.content(example, data.columns), example.target]
         line.append(target.text(test.predicted[i]))
-        rows.append([*line, f"{test.confidence[i]:.4f}", f"{test.likelihood[i]:.4f}"] if classifies else line)
+        if classifies:
+            line += [f"{test.confidence[i]:.4f}", f"{test.likelihood[i]:.4f}"]
+        rows.append([*line, *(cells[i] for cells in beside.values())])
     return display.table(head, rows, finished.origins)
 
 

@@ -10,22 +10,27 @@ from trainer.measure.dummy import dummy
 from trainer.measure.histogram import histogram
 from trainer.measure.metric import Metrics
 from trainer.measure.predictions import MAX_CLASSES, Predictions
-from trainer.targets import target
+from trainer.targets import promise as promises, target
+from trainer.targets.promise import Kept, Promise
 
 _ROWS = 128  # of an evaluation in memory at once
 _LEAST = 1e-12  # a likelihood of zero would be an infinite loss
 _TEMPERATURES = numpy.geomspace(0.25, 4, 49)
 _OF_ALL_CLASSES = ("f1_macro", "mcc")  # metrics for which rare classes count like others
 _CALIBRATION_ROWS = 30  # rows from which candidates are compared after calibration
+_LOWER = 1 - 1e-6  # of a limit: the same probability may have been rounded to float32
+_LISTED = 50  # possible classes in one cell of a table
 
 
 @dataclass(frozen=True)
 class Classes:
     """The label map: the position of a label is the model's output for it. Outputs are the probabilities of all classes. ``factors`` multiply
-    them before the highest is answered; without them the most likely class is."""
+    them before the highest is answered; without them the most likely class is. The limits of the promise are probabilities from which a
+    class is possible."""
 
     labels: tuple[str, ...]
     factors: tuple[float, ...] = ()
+    promise: Promise | None = None
 
     key: ClassVar[str] = "labels"
     metrics: ClassVar[Metrics] = metric.CLASSIFICATION
@@ -75,20 +80,69 @@ class Classes:
         }
 
     def tensors(self, outputs: numpy.ndarray) -> list[dict]:
-        return target.labels_and_probabilities([self.text(place) for place in self.predicted(outputs)], outputs)
+        found = target.labels_and_probabilities([self.text(place) for place in self.predicted(outputs)], outputs)
+        if self.promise is not None:
+            possible = self.possible(outputs)
+            of = {"parameters": {"coverage": self.promise.coverage}, "data": possible.ravel().tolist()}
+            found.append({"name": "possible", "datatype": "BOOL", "shape": list(possible.shape), **of})
+        return found
 
     def tensor_forms(self) -> list[target.Tensor]:
-        return [("label", "BYTES", [-1]), ("probability", "FP32", [-1, len(self.labels)])]
+        possible: list[target.Tensor] = [("possible", "BOOL", [-1, len(self.labels)])] if self.promise is not None else []
+        return [("label", "BYTES", [-1]), ("probability", "FP32", [-1, len(self.labels)]), *possible]
 
     def described(self) -> dict:
-        return {self.key: list(self.labels), **({"factors": list(self.factors)} if self.factors else {})}
+        described = {self.key: list(self.labels), **({"factors": list(self.factors)} if self.factors else {})}
+        return {**described, **({"promise": self.promise.described()} if self.promise is not None else {})}
 
     @classmethod
     def restored(cls, description: dict) -> Self:
         labels, factors = tuple(description[cls.key]), tuple(float(f) for f in description.get("factors", ()))
         if factors and (len(factors) != len(labels) or not all(0 < f < numpy.inf for f in factors)):
             raise ValueError(f"there are {len(labels)} labels and {len(factors)} factors, which must be positive numbers")
-        return cls(labels, factors)
+        return cls(labels, factors, promises.restored(description.get("promise"), (1, len(labels)), most=1.0))
+
+    def promising(self, answers: Predictions, coverage: float) -> tuple[Self, str]:
+        known = answers.truth >= 0
+        truth, likelihood = answers.truth[known], numpy.asarray(answers.likelihood, numpy.float64)[known]
+        plain = replace(self, promise=None)
+        if why := promises.too_few(len(truth), coverage):
+            return plain, why
+        if len(numpy.unique(truth)) < 2:
+            return plain, "All held-out rows are of one class, so nothing can be promised of the others."
+        group = promises.groups(truth, len(self.labels), coverage)
+        of_groups = numpy.asarray([1 - promises.limit(1 - likelihood[group[truth] == g], coverage) for g in range(int(group.max()) + 1)])
+        limits = numpy.clip(of_groups * _LOWER, 0, 1)[group if len(of_groups) > 1 else [0]]
+        found = replace(self, promise=Promise(coverage, len(truth), tuple(float(limit) for limit in limits)))
+        return found, f"The possible classes of an answer hold the right one for {promises.percent(coverage)} of rows like the held-out ones."
+
+    def kept(self, answers: Predictions) -> Kept:
+        limits = numpy.resize(self._limits, len(self.labels))
+        inside = ((answers.likelihood >= limits[answers.truth]) | (answers.predicted == answers.truth))[answers.truth >= 0]
+        if answers.probabilities is None:
+            return Kept(inside)
+        sizes = self.possible(answers.probabilities).sum(axis=1)
+        return Kept(inside, f"{sizes.mean():.2f} of {len(self.labels)} classes; {promises.percent(round((sizes == 1).mean(), 3))} of rows have one")
+
+    def possible(self, outputs: numpy.ndarray) -> numpy.ndarray:
+        """Which classes are possible by the promise (rows x classes); the answered one always is."""
+        found = outputs >= self._limits
+        found[numpy.arange(len(outputs)), self.predicted(outputs)] = True
+        return found
+
+    @property
+    def _limits(self) -> numpy.ndarray:
+        return numpy.asarray(self.promise.limits if self.promise is not None else (0.0,))
+
+    def columns(self, outputs: numpy.ndarray) -> dict[str, list[str]]:
+        return {"possible": [self._listed(row) for row in outputs]} if self.promise is not None else {}
+
+    def _listed(self, output: numpy.ndarray) -> str:
+        """The possible classes of one row, the likeliest first."""
+        places = numpy.flatnonzero(self.possible(output[None])[0])
+        order = places[numpy.argsort(-output[places], kind="stable")]
+        more = [f"and {len(order) - _LISTED} more"] if len(order) > _LISTED else []
+        return "; ".join([*(self.labels[place] for place in order[:_LISTED]), *more])
 
     def summary(self, answers: Predictions) -> target.Scores:
         return metrics.summary(answers, self.outputs)

@@ -1,6 +1,6 @@
 """A number."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy
@@ -10,17 +10,22 @@ from trainer.measure.dummy import dummy
 from trainer.measure.histogram import histogram
 from trainer.measure.metric import Metrics
 from trainer.measure.predictions import Predictions
-from trainer.targets import target
+from trainer.targets import promise as promises, target
+from trainer.targets.promise import Kept, Promise
 
 _ROWS = 128  # of an evaluation in memory at once
+_WIDER = 1 + 1e-9  # of a limit: a difference of the same numbers may be rounded in another way
+_HUGE = 1e150  # of a limit: as for predictions
 
 
 @dataclass(frozen=True)
 class Number:
-    """The model works in units of the training targets' standard deviation around their mean. Outputs are in the unit of the data."""
+    """The model works in units of the training targets' standard deviation around their mean. Outputs are in the unit of the data.
+    The limit of the promise is half the width of an interval, in the same unit."""
 
     mean: float
     std: float
+    promise: Promise | None = None
 
     key: ClassVar[str] = "mean"
     metrics: ClassVar[Metrics] = metric.REGRESSION
@@ -63,17 +68,47 @@ class Number:
         return {"values": histogram(outputs)}
 
     def tensors(self, outputs: numpy.ndarray) -> list[dict]:
-        return [{"name": "value", "datatype": "FP64", "shape": [len(outputs)], "data": [float(v) for v in outputs]}]
+        def tensor(name: str, values: numpy.ndarray, **more) -> dict:
+            return {"name": name, "datatype": "FP64", "shape": [len(outputs)], **more, "data": [float(v) for v in values]}
+
+        of = {} if self.promise is None else {"parameters": {"coverage": self.promise.coverage}}
+        return [tensor("value", outputs), *(tensor(name, values, **of) for name, values in self._bounds(outputs).items())]
 
     def tensor_forms(self) -> list[target.Tensor]:
-        return [("value", "FP64", [-1])]
+        return [(name, "FP64", [-1]) for name in ("value", *self._bounds(numpy.zeros(0)))]
 
     def described(self) -> dict:
-        return {"mean": self.mean, "std": self.std}
+        return {"mean": self.mean, "std": self.std, **({"promise": self.promise.described()} if self.promise is not None else {})}
 
     @classmethod
     def restored(cls, description: dict) -> Self:
-        return cls(description["mean"], description["std"])
+        return cls(description["mean"], description["std"], promises.restored(description.get("promise"), (1,), _HUGE))
+
+    def promising(self, answers: Predictions, coverage: float) -> tuple[Self, str]:
+        known = numpy.isfinite(answers.truth)
+        truth, predicted = answers.truth[known], answers.predicted[known]
+        plain = replace(self, promise=None)
+        if why := promises.too_few(len(truth), coverage):
+            return plain, why
+        if truth.min() == truth.max():
+            return plain, "All held-out rows have the same number, so they do not say how far answers are from others."
+        half = promises.limit(numpy.abs(truth - predicted), coverage) * _WIDER
+        if not half < _HUGE:
+            return plain, "The held-out numbers are too large for an interval."
+        found = replace(self, promise=Promise(coverage, len(truth), (half,)))
+        return found, f"The interval of an answer holds the right number for {promises.percent(coverage)} of rows like the held-out ones."
+
+    def kept(self, answers: Predictions) -> Kept:
+        bounds = self._bounds(answers.predicted)
+        width = 2 * self.promise.limits[0] if self.promise is not None else 0.0
+        return Kept((bounds["low"] <= answers.truth) & (answers.truth <= bounds["high"]), f"{self.text(width)}, the width of each interval")
+
+    def columns(self, outputs: numpy.ndarray) -> dict[str, list[str]]:
+        return {name: [self.text(v) for v in values] for name, values in self._bounds(outputs).items()}
+
+    def _bounds(self, outputs: numpy.ndarray) -> dict[str, numpy.ndarray]:
+        """The ends of the intervals; none where nothing is promised."""
+        return {"low": outputs - self.promise.limits[0], "high": outputs + self.promise.limits[0]} if self.promise is not None else {}
 
     def summary(self, answers: Predictions) -> target.Scores:
         return metrics.summary(answers, 0, self.std)

@@ -57,6 +57,11 @@ def check_classes(found: dict, rows: list[dict], labels: tuple[str, ...]) -> Non
         mine = found["probability"][i * len(labels) : (i + 1) * len(labels)]
         assert max(mine) == pytest.approx(float(row["confidence"]), abs=1e-3)
         assert sum(mine) == pytest.approx(1, abs=1e-5)
+        assert ("possible" in found) is ("possible" in row)  # few held-out rows promise nothing
+        if "possible" not in found:
+            continue
+        possible = found["possible"][i * len(labels) : (i + 1) * len(labels)]
+        assert {n for n, is_one in zip(labels, possible) if is_one} == set(row["possible"].split("; "))
 
 
 @pytest.mark.parametrize("model", ["words", "bert-tiny"])
@@ -100,7 +105,8 @@ def test_a_number_is_answered_in_the_unit_of_the_data(make_run, name, content, m
     asked = [lines[int(row["row"]) - 2] for row in rows]
     columns = ["rain", "heat"] if name == "yields" else ["text"]
     found = outputs(found, *(tensor(c, [line[c] for line in asked]) for c in columns))
-    assert found["value"] == pytest.approx([float(r["predicted"]) for r in rows], rel=1e-4)
+    for name, column in {"value": "predicted", "low": "low", "high": "high"}.items():
+        assert found[name] == pytest.approx([float(r[column]) for r in rows], rel=1e-4, abs=1e-3)
 
 
 def test_an_image_is_answered_as_in_the_training(make_run):
@@ -271,7 +277,8 @@ class TestProtocol:
             assert described["parameters"]["labels"] == ["negative", "positive"]
             status, found = ask(server, "POST", model + "/versions/1/infer", {"id": "a", "inputs": [tensor("text", ["a fine film"])]})
             assert status == 200 and found["model_version"] == "1" and found["id"] == "a"
-            assert [o["shape"] for o in found["outputs"]] == [[1], [1, 2]]
+            assert [o["shape"] for o in found["outputs"]] == [[1], [1, 2], [1, 2]]
+            assert [o["name"] for o in found["outputs"]] == [o["name"] for o in described["outputs"]] == ["label", "probability", "possible"]
             assert ask(server, "POST", model + "/infer", {"inputs": []})[0] == 400
             assert ask(server, "POST", model + "/versions/9/infer", {"inputs": []}) == (404, {"error": "There is no such model or version."})
             assert ask(server, "GET", "/v2/models/none.reviews")[0] == 404

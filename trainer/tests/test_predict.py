@@ -111,7 +111,8 @@ def own_test_rows(kind: str, folder: Path) -> str:
 def test_on_its_own_test_rows_a_model_answers_and_scores_as_after_its_training(trained, model, answer, make_run, kind):
     earlier = trained(kind, make_run)
     folder, found = answer({"new.csv": own_test_rows(kind, earlier)}, model(kind))
-    assert [r["predicted"] for r in predictions(folder)] == [r["predicted"] for r in predictions(earlier)]
+    for column in ("predicted", *(("low", "high") if kind == "number" else ("possible",))):
+        assert [r[column] for r in predictions(folder)] == [r[column] for r in predictions(earlier)]
     metrics = result_of(earlier)["metrics"]["test"]
     assert found["trained_scores"] == metrics
     for name, score in found["scores"].items():

@@ -6,6 +6,7 @@ import json
 import shutil
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
 import numpy
 import pytest
@@ -46,7 +47,7 @@ def asked(top_k: int = 1, min_confidence: float = 0.0, **more) -> SimpleNamespac
 
 
 def lines(settings, found: Answered) -> list[dict]:
-    return list(csv.DictReader(io.StringIO(prediction_results._table(settings, found, ["text"]))))
+    return list(csv.DictReader(io.StringIO(prediction_results._table(settings, found, ["text"], None))))
 
 
 def summary_of(found: Answered, **more) -> dict:
@@ -106,19 +107,20 @@ MODEL = SimpleNamespace(
     description={"kind": "text", "base": "bert-tiny", "task": "text-classification", "test": {"accuracy": {"value": 0.9}}},
     version=SimpleNamespace(run="ft-0", name="colours", version=3),
 )
+NO_EVENTS: Any = None  # nothing is said of these answers
 
 
 def test_only_rows_with_a_known_label_are_scored():
-    scored = prediction_results._scores(asked(), MODEL, answered(), "colour")
+    scored = prediction_results._scores(asked(), MODEL, answered(), "colour", NO_EVENTS)
     assert (scored["label_column"], scored["trained_scores"]) == ("colour", MODEL.description["test"])
     assert scored["scores"]["accuracy"]["value"] == 0.5
-    assert prediction_results._scores(asked(), MODEL, answered(targets=("", "", "")), "colour") == {}
+    assert prediction_results._scores(asked(), MODEL, answered(targets=("", "", "")), "colour", NO_EVENTS) == {}
 
 
 def test_written_answers_are_right_whatever_their_spaces_are():
     texts = numpy.array(["a  b", "c", "d"], dtype=object)
     found = Answered(registry.of("language"), rows("a b", " c ", "e"), texts, numpy.zeros((3, 2)), numpy.array([True, True, True]), Tokens())
-    scores = prediction_results._scores(asked(), MODEL, found, "answer")["scores"]
+    scores = prediction_results._scores(asked(), MODEL, found, "answer", NO_EVENTS)["scores"]
     assert scores["exact_match"]["value"] == pytest.approx(2 / 3)
     assert summary_of(found)["values"]["unit"] == "words"
 

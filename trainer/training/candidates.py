@@ -166,6 +166,13 @@ def answered(estimator: "Estimator", examples: list, target) -> "Answers":
     return target.answers(estimator.outputs(examples), target.encode([e.target for e in examples]))
 
 
+def held_out_answers(candidate: Candidate, plan: "Plan") -> "Answers | None":
+    """The answers to the rows that were held out in turn, by models that had not seen them; None where the validation rows alone were held out.
+    An estimator has them as ``held_out_rows``, which its ``judged`` answers."""
+    judged, rows = (getattr(candidate.fitted, name, None) for name in ("judged", "held_out_rows"))
+    return answered(judged, rows, plan.target) if judged is not None and rows else None
+
+
 def trained(base: Base, outcome: Outcome, target: "Target") -> Candidate:
     """The network that the workers trained."""
     decided, outcome.answers = target.decided(outcome.answers)

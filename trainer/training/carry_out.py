@@ -113,7 +113,9 @@ def _deliver(spec: Spec, settings, dataset, prepared, found, wanted, workers: Wo
         best.beside.save(outcome.saved)
     outcome.champion, settings = _champions_answers(settings, found, prepared, dataset, workers)
     count_of_workers = workers.launcher.workers if workers.launcher and best.fitted is None else 1
-    export.training(spec, settings, dataset, prepare.delivering(prepared, best), outcome, simple, count_of_workers, events, began, listed, search)
+    held_out = candidates.held_out_answers(best, prepared.plan)
+    delivering = prepare.delivering(prepared, best)
+    export.training(spec, settings, dataset, delivering, outcome, simple, count_of_workers, events, began, listed, search, held_out)
 
 
 def _to_onnx(launcher, outcome: Outcome, plan: Plan, events: Events) -> None:

@@ -95,6 +95,11 @@ func answerFile(ctx context.Context, s versions.Session, e platform.Extractor, r
 	if a.Confidence != nil {
 		content["confidence"] = *a.Confidence
 	}
+	for name, said := range map[string]string{"low": a.Low, "high": a.High, "possible": a.Possible} {
+		if said != "" {
+			content[name] = said
+		}
+	}
 	_, err := s.AddFileMetadata(ctx, a.ID, clowder.Metadata{
 		Content: content, Contexts: []any{delivery.MetadataContext(e.Name())}, Listener: e.Name(), Version: e.Info.Version,
 		FileVersion: a.Version,

@@ -42,7 +42,7 @@ func newFixtureIn(t *testing.T, version, pictures int) *fixture {
 		name := fmt.Sprintf("%03d.png", i)
 		id, err := b.server.AddFile(b.rec.Request.DatasetID, name, strings.NewReader(name))
 		require.NoError(t, err)
-		b.made.PerFile = append(b.made.PerFile, results.FileAnswer{File: name, ID: id, Predicted: "wren", Confidence: &sure})
+		b.made.PerFile = append(b.made.PerFile, results.FileAnswer{File: name, ID: id, Predicted: "wren", Confidence: &sure, Possible: "wren; owl"})
 	}
 	return b
 }
@@ -76,7 +76,7 @@ func (f *fixture) requireOneEach(t *testing.T) {
 		have, err := fileMetadata(t.Context(), f.session, a.ID)
 		require.NoError(t, err)
 		require.Len(t, have, 1, a.File)
-		require.Equal(t, map[string]any{"run": run, "predicted": "wren", "confidence": 0.75}, have[0].Content)
+		require.Equal(t, map[string]any{"run": run, "predicted": "wren", "confidence": 0.75, "possible": "wren; owl"}, have[0].Content)
 		require.Equal(t, "ncsa.ray.predict", have[0].Listener)
 	}
 }

@@ -43,6 +43,30 @@ func TestTheOutputsOfTheProcessAreRead(t *testing.T) {
 			[]string{"a", "b"},
 			[]AnsweredRow{{Labels: []LikelyLabel{{"b", 0.2}, {"a", 0.1}}}, {Label: "a, b", Labels: []LikelyLabel{{"b", 0.55}, {"a", 0.5}}}},
 		},
+		"numbers with their intervals": {
+			[]answer.Tensor{
+				{Name: "value", Data: []any{1.5, 2.0}},
+				{Name: "low", Data: []any{0.5, 1.0}, Parameters: map[string]any{"coverage": 0.9}},
+				{Name: "high", Data: []any{2.5, 1e7}},
+			},
+			nil,
+			[]AnsweredRow{
+				{Value: number(1.5), Low: number(0.5), High: number(2.5), Within: "0.5 to 2.5 (90 % interval)"},
+				{Value: number(2), Low: number(1), High: number(1e7), Within: "1 to 1e+07 (90 % interval)"},
+			},
+		},
+		"possible classes, the likeliest first": {
+			[]answer.Tensor{
+				{Name: "label", Data: []any{"b", "a"}},
+				{Name: "probability", Data: []any{0.4, 0.6, 1.0, 0.0}},
+				{Name: "possible", Data: []any{true, true, true, false}, Parameters: map[string]any{"coverage": 0.995}},
+			},
+			[]string{"a", "b"},
+			[]AnsweredRow{
+				{Label: "b", Labels: []LikelyLabel{{"b", 0.6}, {"a", 0.4}}, Possible: []string{"b", "a"}, Within: "Possible (99.5 %): b, a", Unsure: true},
+				{Label: "a", Labels: []LikelyLabel{{"a", 1}, {"b", 0}}, Possible: []string{"a"}},
+			},
+		},
 		"an answer in a form of its own": {
 			[]answer.Tensor{{Name: "direction", Data: []any{24.51234567, 0.0}}, {Name: "point", Data: []any{"NE", "N"}}},
 			nil,
@@ -77,6 +101,10 @@ func TestOutputsThatDoNotFitTheRowsAreNotShown(t *testing.T) {
 		"a value that is not a number": {{Name: "value", Data: []any{1.5, nil}}},
 		"another value of one of two":  {{Name: "direction", Data: []any{1.5}}},
 		"a value that is no value":     {{Name: "direction", Data: []any{1.5, true}}},
+		"no high end of an interval":   {{Name: "value", Data: []any{1.5, 2.5}}, {Name: "low", Data: []any{1.0, 2.0}}},
+		"an interval of one row":       {{Name: "value", Data: []any{1.5, 2.5}}, {Name: "low", Data: []any{1.0}}, {Name: "high", Data: []any{2.0}}},
+		"a possibility that is none":   {label, {Name: "probability", Data: []any{0.1, 0.9, 0.8, 0.2}}, {Name: "possible", Data: []any{1.0, true, true, true}}},
+		"too few possibilities":        {label, {Name: "probability", Data: []any{0.1, 0.9, 0.8, 0.2}}, {Name: "possible", Data: []any{true, true, true}}},
 		"no value beside right labels": {label, {Name: "probability", Data: []any{0.1, 0.9, 0.8, 0.2}}, {Name: "value"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -104,6 +132,9 @@ func TestANumberIsShownAsPeopleReadIt(t *testing.T) {
 	require.NoError(t, json.Unmarshal(res.Body.Bytes(), &a), res.Body)
 	require.InDelta(t, 1234.56789, *a.Rows[0].Value, 0, "a program gets all digits")
 	require.Empty(t, AnsweredRow{}.Number())
+	f.answers.outputs = append(f.answers.outputs, answer.Tensor{Name: "low", Data: []any{1000.0}}, answer.Tensor{Name: "high", Data: []any{1500.0}})
+	page = f.do("carol", "POST", "/models/"+ds+"/prices/try", form(t, map[string]string{"in.size": "7"}, nil))
+	require.Contains(t, page.Body.String(), `<p class="value">1234.57</p><p class="muted">1000 to 1500</p>`)
 }
 
 func TestCellsOfRowsBecomeInputs(t *testing.T) {

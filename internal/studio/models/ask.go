@@ -39,6 +39,13 @@ type AnsweredRow struct {
 	Label string `json:"label,omitempty"`
 	// Value is the predicted number.
 	Value *float64 `json:"value,omitempty"`
+	// Low and High are the ends of the interval of the number, where the model promises one.
+	Low  *float64 `json:"low,omitempty"`
+	High *float64 `json:"high,omitempty"`
+	// Possible are the classes that are possible by the promise of the model, the likeliest first; none where it promises nothing.
+	Possible []string `json:"possible,omitempty"`
+	// Within says the same in words: 12 to 18 (90 % interval).
+	Within string `json:"within,omitempty"`
 	// Unsure says that even the likeliest class is less likely than min_confidence.
 	Unsure bool `json:"unsure,omitempty"`
 	// Values are the answer of a model that predicts neither classes nor a number: what it says, by name.
@@ -211,7 +218,7 @@ func answered(outputs []answer.Tensor, labels []string, rows int, sure float64) 
 			}
 			out[i].Value = &value
 		}
-		return out, nil
+		return out, intervals(named["low"], named["high"], out)
 	}
 	if _, ok := named["label"]; !ok && len(outputs) > 0 {
 		return out, values(outputs, out)
@@ -232,6 +239,9 @@ func answered(outputs []answer.Tensor, labels []string, rows int, sure float64) 
 			out[i].Labels = append(out[i].Labels, LikelyLabel{name, p})
 		}
 		slices.SortStableFunc(out[i].Labels, func(a, b LikelyLabel) int { return cmp.Compare(b.Probability, a.Probability) })
+		if err := possible(named["possible"], i, labels, &out[i]); err != nil {
+			return nil, err
+		}
 		several := math.Abs(sum-1) > 0.01 // labels that do not exclude each other
 		out[i].Unsure = !several && len(labels) > 1 && out[i].Labels[0].Probability < sure
 	}

@@ -1,7 +1,7 @@
 """A tag for each word of a text."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy
 
@@ -48,6 +48,9 @@ class Tags(Classes):
     def answers(self, outputs: numpy.ndarray, truth: numpy.ndarray) -> Predictions:
         """The answers behind ``outputs`` (words x tags). ``truth`` are the tags of the words, or the targets of rows."""
         return super().answers(outputs, truth if truth.ndim == 1 else truth[truth != NO_WORD])
+
+    def promising(self, answers: Predictions, coverage: float) -> tuple[Self, str]:
+        return self, ""  # words of one sentence are too alike to count as so many rows
 
     def weight(self, targets: numpy.ndarray, weights: numpy.ndarray | None) -> float:
         return float(max(1, (targets >= 0).sum()))

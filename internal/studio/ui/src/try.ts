@@ -9,6 +9,7 @@ interface Likely {
 interface Row {
   label?: string;
   value?: number;
+  within?: string;
   unsure?: boolean;
   values?: { name: string; text: string }[];
   labels?: Likely[];
@@ -114,7 +115,7 @@ islands("try", (element) => {
     if (row.parts) {
       parts.push(entities(row.parts));
     } else if (row.value !== undefined) {
-      parts.push(line("value", number.format(row.value)));
+      parts.push(line("value", number.format(row.value)), ...within(row));
     } else if (row.values) {
       const list = make("dl", "values");
       list.append(...row.values.flatMap(({ name, text }) => [make("dt", "", name), make("dd", "", text)]));
@@ -125,11 +126,15 @@ islands("try", (element) => {
         label.append(make("span", "waiting", "Unsure:"), " ");
       }
       label.append(make("strong", "", row.label ?? ""));
-      parts.push(label, likely(row.labels ?? []));
+      parts.push(label, ...within(row), likely(row.labels ?? []));
     }
     const source = line("muted", "");
     source.append(make("small", "", `${content.model} in ${content.took}`));
     return [...parts, source];
+  }
+
+  function within(row: Row): HTMLElement[] {
+    return row.within ? [line("muted", row.within)] : [];
   }
 
   function entities(found: Part[]): HTMLElement {

@@ -11,7 +11,7 @@ from trainer.config.spec import Spec
 from trainer.core import blocks
 from trainer.core.example import Dataset, Example
 from trainer.errors import count
-from trainer.export import display, results
+from trainer.export import display, promised, results
 from trainer.export.description import describe, use
 from trainer.export.training_results import add_event_files, compared_champion, described_training, test_details
 from trainer.kinds.graph import links
@@ -69,8 +69,9 @@ def training(
 ) -> None:
     """Write all results that the worker did not write, and result.json last. ``listed`` are the candidates, and ``baselines`` the simple
     models on the same test rows."""
-    plan, graph, outcome, out = prepared.plan, prepared.graph, delivered.outcome, spec.work / results.OUT
     answers = delivered.candidate.answers
+    prepared, promise = promised.training(prepared, answers, settings, events)
+    plan, graph, outcome, out = prepared.plan, prepared.graph, delivered.outcome, spec.work / results.OUT
     reports = {n: plan.target.report(a, settings.seed) for n, a in answers.items()}
     at = outcome.position
     chosen = {"task": plan.task, "metric": plan.metric, "best_epoch": at.best_epoch, "best_step": at.best_step, **reports, "baselines": baselines}
@@ -106,7 +107,8 @@ def training(
         data=described_data(prepared),
         training={**described_training(settings, outcome, workers), "network_apart": delivered.candidate.sort != NETWORK},
         champion=compared_champion(spec, plan, outcome),
-        candidates=listed, sections=blocks.described([sections.graph(section, graph.task, bool(prepared.data.dropped)), learnt]), **details,
+        candidates=listed, sections=blocks.described([sections.graph(section, graph.task, bool(prepared.data.dropped)), learnt, *promise]),
+        **details,
         usage=_usage(delivered, prepared, out), about=_about(section, graph.task),
     )  # fmt: skip
 

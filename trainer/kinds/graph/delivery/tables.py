@@ -11,6 +11,7 @@ from trainer.kinds.graph.graph import Graph
 from trainer.kinds.graph.links import LinkAnswers
 from trainer.kinds.graph.negatives import Negatives
 from trainer.measure.predictions import Predictions
+from trainer.targets import promise
 from trainer.targets.classes import Classes
 from trainer.targets.target import Target
 
@@ -34,14 +35,15 @@ def _link_lines(graph: Graph, against: Negatives, answers: LinkAnswers, chance: 
 def of_nodes(graph: Graph, nodes: numpy.ndarray, target: Target, answers: Predictions) -> str:
     """predictions.csv of a model of nodes: one line for each test node."""
     texts, classifies = graph.texts is not None, isinstance(target, Classes)
-    head = ["id", *["text"] * texts, "label", "predicted", *["confidence", "probability of label"] * classifies]
+    beside = promise.columns(target, answers.probabilities if classifies else answers.predicted)
+    head = ["id", *["text"] * texts, "label", "predicted", *["confidence", "probability of label"] * classifies, *beside]
     rows = []
     for i, node in enumerate(nodes):
         line = [*_ids(graph, node), *([display.short(text(graph, node))] if texts else []), (graph.labels or ())[node]]
         line.append(target.text(answers.predicted[i]))
         if classifies and answers.confidence is not None and answers.likelihood is not None:
             line += [f"{answers.confidence[i]:.4f}", f"{answers.likelihood[i]:.4f}"]
-        rows.append(line)
+        rows.append([*line, *(cells[i] for cells in beside.values())])
     return display.table(head, rows)
 
 

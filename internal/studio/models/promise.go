@@ -1,0 +1,69 @@
+package models
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/ncsa/clowder-ray/internal/answer"
+	"github.com/ncsa/clowder-ray/internal/text"
+)
+
+// mostPossible is how many possible classes are named in words.
+const mostPossible = 10
+
+// intervals puts the interval of each number into its row, where there are intervals.
+func intervals(low, high answer.Tensor, rows []AnsweredRow) error {
+	if low.Data == nil && high.Data == nil {
+		return nil
+	}
+	for i := range rows {
+		from, ok1 := at[float64](low.Data, i)
+		to, ok2 := at[float64](high.Data, i)
+		if !ok1 || !ok2 {
+			return errors.New("the answer process sent no interval")
+		}
+		rows[i].Low, rows[i].High = &from, &to
+		rows[i].Within = fmt.Sprintf("%s to %s%s", text.Significant(from), text.Significant(to), promised(low, " (%s interval)"))
+	}
+	return nil
+}
+
+// possible puts the classes that are possible by the promise of the model into row i, in the order of its labels; said is true for each of them.
+func possible(said answer.Tensor, i int, labels []string, row *AnsweredRow) error {
+	if said.Data == nil {
+		return nil
+	}
+	among := make(map[string]bool, len(labels))
+	for j, name := range labels {
+		is, ok := at[bool](said.Data, i*len(labels)+j)
+		if !ok {
+			return errors.New("the answer process did not say which classes are possible")
+		}
+		among[name] = is
+	}
+	for _, l := range row.Labels {
+		if among[l.Label] {
+			row.Possible = append(row.Possible, l.Label)
+		}
+	}
+	if len(row.Possible) > 1 {
+		shown := row.Possible[:min(len(row.Possible), mostPossible)]
+		row.Within = "Possible" + promised(said, " (%s)") + ": " + text.Excerpt(strings.Join(shown, ", "), 500)
+		if more := len(row.Possible) - len(shown); more > 0 {
+			row.Within += fmt.Sprintf(" and %d more", more)
+		}
+	}
+	return nil
+}
+
+// promised puts the share of rows for which the tensor promises something into form; empty where it does not say the share.
+func promised(of answer.Tensor, form string) string {
+	share, ok := of.Parameters["coverage"].(float64)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf(form, strconv.FormatFloat(math.Round(1e4*share)/100, 'f', -1, 64)+" %")
+}

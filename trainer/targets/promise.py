@@ -1,0 +1,123 @@
+"""How sure answers are: an interval or a set of classes for each answer that holds what is right for a promised share of rows.
+
+It is split conformal prediction. The answers of the delivered model to held-out rows, which it has not learnt from, decide how wide intervals and
+sets are. If new rows are like these rows, the promise holds on average over rows, whatever the model is.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol, Self, runtime_checkable
+
+import numpy
+
+OF_THEIR_OWN = 50  # held-out rows from which classes have a limit of their own
+_HUGE = 1e300
+_EXACT = 9  # decimals: 100 times 0.55 is 55.000000000000007
+
+
+@dataclass(frozen=True)
+class Promise:
+    """``coverage`` is the promised share, and ``rows`` is the number of held-out rows that set the ``limits``: half the width of an interval; or the
+    probability from which a class is possible, one for all classes or one for each."""
+
+    coverage: float
+    rows: int
+    limits: tuple[float, ...]
+
+    def described(self) -> dict:
+        return {"coverage": self.coverage, "rows": self.rows, "limits": list(self.limits)}
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a promise came to on rows whose truth is known: whether each is ``inside``, and the ``size`` of an answer in words."""
+
+    inside: numpy.ndarray  # bool
+    size: str = ""
+
+
+@runtime_checkable
+class Promising(Protocol):
+    """A target that can promise how often the truth is within what its answers allow."""
+
+    @property
+    def promise(self) -> Promise | None:
+        """None where nothing is promised."""
+
+    def promising(self, answers: Any, coverage: float) -> tuple[Self, str]:
+        """This target with the promise that the ``answers`` to held-out rows allow. The sentence says what is promised, or why
+        nothing is; empty where that needs no words."""
+
+    def kept(self, answers: Any) -> Kept:
+        """What the promise came to for the ``answers``."""
+
+    def columns(self, outputs: numpy.ndarray) -> dict[str, list[str]]:
+        """What stands beside the predicted values of ``outputs`` in a table, by its column; empty where nothing is promised."""
+
+
+def columns(target: Any, outputs: numpy.ndarray | None) -> dict[str, list[str]]:
+    """``Promising.columns``; empty for other targets, and where the outputs were not kept."""
+    return target.columns(outputs) if isinstance(target, Promising) and outputs is not None else {}
+
+
+def restored(description: Any, limits: tuple[int, ...], most: float) -> Promise | None:
+    """The promise that ``described`` wrote; None where there is none, as in models of earlier versions. ``limits`` are the numbers of limits that
+    it may have, ``most`` is the largest limit. Raises KeyError, TypeError or ValueError for another description."""
+    if description is None:
+        return None
+    if not isinstance(description["limits"], list) or len(description["limits"]) not in limits:
+        raise ValueError("its limits do not fit its answers")
+    found = Promise(_number(description["coverage"]), int(_number(description["rows"])), tuple(_number(limit) for limit in description["limits"]))
+    if not 0 < found.coverage < 1 or found.rows < 1 or not all(0 <= limit <= most for limit in found.limits):
+        raise ValueError("its promise is not one")
+    return found
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _HUGE:
+        raise TypeError("a number of its promise is not one")
+    return float(value)
+
+
+def rank(rows: int, coverage: float) -> int:
+    """Which of the errors of ``rows`` held-out rows, counted from the smallest, a new one is at most as large as with probability ``coverage``. It is
+    larger than ``rows`` where these are too few."""
+    return math.ceil(round((rows + 1) * coverage, _EXACT))
+
+
+def limit(errors: numpy.ndarray, coverage: float) -> float:
+    """The limit of new errors that the ``errors`` of held-out rows set; there must be ``fewest`` of them."""
+    place = rank(len(errors), coverage) - 1
+    return float(numpy.partition(errors, place)[place])
+
+
+def fewest(coverage: float) -> int:
+    """The number of held-out rows from which ``coverage`` can be promised."""
+    return math.ceil(round(coverage / (1 - coverage), _EXACT))
+
+
+def too_few(rows: int, coverage: float) -> str:
+    """The sentence that says why ``coverage`` cannot be promised; empty where the rows suffice."""
+    if rows >= fewest(coverage):
+        return ""
+    return f"A promise of {percent(coverage)} needs {fewest(coverage)} held-out rows or more, and there are {rows}."
+
+
+def groups(truth: numpy.ndarray, classes: int, coverage: float) -> numpy.ndarray:
+    """The group of each class, from 0. A class with ``OF_THEIR_OWN`` held-out rows, or as many as ``coverage`` needs, is a group. The others are one
+    group together, which the smallest of these classes join until it has as many rows."""
+    enough = max(OF_THEIR_OWN, fewest(coverage))
+    counts = numpy.bincount(truth, minlength=classes)
+    order = numpy.argsort(-counts, kind="stable")
+    alone = int((counts >= enough).sum())
+    rest = int(counts[order[alone:]].sum())
+    while alone and alone < classes and rest < enough:
+        alone -= 1
+        rest += int(counts[order[alone]])
+    found = numpy.full(classes, min(alone, classes - 1), numpy.int64)
+    found[order[:alone]] = numpy.arange(alone)
+    return found
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.4g} %"
