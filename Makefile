@@ -304,8 +304,8 @@ bench-scene-splits: setup ## random windows against blocks of place on made scen
 bench-graph-sets: setup ## scores on graphs that you have, over several seeds: make bench-graph-sets SETS='dir dir' [FIGURES='links edges nodes public'] [SEEDS=0,1,2]
 	@$(PYTHON) test/bench/graph_sets.py $(SETS) --figures $(or $(FIGURES),links edges nodes) --seeds $(or $(SEEDS),0,1,2)
 
-bench-objects: setup ## scores on annotated pictures that you have: make bench-objects SETS='dir dir' [SEEDS=0] [PARAMS='epochs=25']
-	@$(PYTHON) test/bench/objects.py $(SETS) --seeds $(or $(SEEDS),0) $(foreach p,$(PARAMS),--param "$(p)")
+bench-objects: setup ## scores on annotated pictures that you have: make bench-objects SETS='dir dir' [MADE=200] [SEEDS=0] [PARAMS='epochs=25']
+	@$(PYTHON) test/bench/objects.py $(SETS) --made $(or $(MADE),0) --seeds $(or $(SEEDS),0) $(foreach p,$(PARAMS),--param "$(p)")
 
 .PHONY: bench-coverage
 bench-coverage: setup ## measure whether intervals and possible classes keep their promise, over 20 seeds: make bench-coverage [SETS='diabetes wine'] [SEEDS=20]

@@ -101,7 +101,7 @@ def _train(spec: Spec, name: str, events: Events, began: float) -> None:
 
         checks = Checks(events)
         claim = claims.choose(spec, sources.find(spec, settings.data_file, events), settings, checks, registry.kinds().values())
-        options.warn_of_other_kinds(settings, claim.kind.name, events)
+        options.warn_of_other_kinds(settings, claim.kind.name, claim.kind.takes_options, events)
         claim.kind.train(training.Run(spec, settings, events, checks, workers, began, begun), claim)
     finally:
         workers.close()

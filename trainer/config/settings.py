@@ -4,6 +4,7 @@ The service resolves the sources: a changed field of the form, ``more_options``,
 finetune.yaml, the administrator's defaults, the defaults of options.py. The trainer takes over what spec.json says.
 """
 
+from collections.abc import Sequence
 from typing import NoReturn
 
 from trainer.config.option import Option
@@ -71,12 +72,12 @@ def of(spec: Spec, events: Events) -> Settings:
     return Settings(values, sources)
 
 
-def warn_of_other_kinds(settings: Settings, kind: str, events: Events) -> None:
+def warn_of_other_kinds(settings: Settings, kind: str, taken: Sequence[str], events: Events) -> None:
     """Say which options have no effect because they belong to a kind of data that did not win. A default, which a repeated run has, is no
-    wish."""
+    wish. ``taken`` are those of other kinds that this kind reads."""
     for option in options("train").values():
         is_set = settings.source(option.name) in OF_USERS and getattr(settings, option.name) != option.default
-        if option.kind not in ("", kind) and is_set:
+        if option.kind not in ("", kind) and option.name not in taken and is_set:
             text = f"The option {option.name} is of the kind {option.kind}: the data of this run is of the kind {kind}, so it has no effect."
             events.warning("other_kind", text)
 

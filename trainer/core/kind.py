@@ -89,6 +89,7 @@ class Kind:
     things: ClassVar[str] = "rows"  # examples, in the plural, in a sentence
     choosing_metrics: ClassVar[tuple[str, ...]] = ()  # metrics of this kind alone that the option metric takes
     options: ClassVar[tuple[Option, ...]] = ()
+    takes_options: ClassVar[tuple[str, ...]] = ()  # names of options of other kinds that have an effect here, too
     options_place: ClassVar[int] = 0  # of its options in forms, beside those of other kinds; equal places are in the order of the kinds
 
     # --- Its models.

@@ -105,10 +105,17 @@ def test_an_option_of_a_kind_that_did_not_win_is_a_warning_that_names_the_kind(r
             ("administrator", other, value, False),
         ):  # fmt: skip
             settings = read({option.name: set_to}, {option.name: source})
-            resolving.warn_of_other_kinds(settings, kind, Events(tmp_path / "events.jsonl", 1))
+            resolving.warn_of_other_kinds(settings, kind, (), Events(tmp_path / "events.jsonl", 1))
             said = [text for code, text in read.warnings() if code == "other_kind"]
             assert len(said) == is_said, (option.name, source, kind, set_to)
             assert not said or all(word in said[0] for word in (option.name, option.kind, kind))
+
+
+def test_an_option_that_the_winning_kind_takes_from_another_one_is_no_warning(read, tmp_path):
+    settings = read({"augmentation": "none"}, {"augmentation": "dataset"})
+    for name in ("pixels", "objects"):
+        resolving.warn_of_other_kinds(settings, name, registry.kinds()[name].takes_options, Events(tmp_path / "events.jsonl", 1))
+    assert not [text for code, text in read.warnings() if code == "other_kind"]
 
 
 def another_value(option):

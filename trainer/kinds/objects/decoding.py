@@ -1,4 +1,7 @@
-"""From the maps of a network to boxes: peaks of the map of each label, with the distances to the four sides of their object."""
+"""From the maps of a network to boxes: peaks of the map of each label, with the distances to the four sides of their object.
+
+snippets/objects.py does the same for users of a model.
+"""
 
 import numpy
 
@@ -12,6 +15,7 @@ PLACE = 3  # maps that say how the picture lies in the input: its scale, width a
 _BOX = 6  # numbers of a box in an output: the label, the score, and left, top, right, bottom in pixels of the picture
 MOST = 2000  # boxes of a picture
 _SAME = 0.6  # overlap from which two boxes of one label are of the same object
+_SECOND_LABEL = 0.5  # share of its score that an answer keeps whose object has a surer one with another label
 _CANDIDATES = 3  # times as many peaks are looked at as boxes are kept
 _LEAST = 0.01  # score
 
@@ -83,12 +87,19 @@ def _highest_around(heat: numpy.ndarray) -> numpy.ndarray:
 
 
 def _once(boxes: Boxes, most: int) -> Boxes:
-    """Each object once: of boxes of one label that overlap much, the surest."""
+    """Each object once: of boxes of one label that overlap much, the surest. One of another label than a surer one is rarely a second object, so
+    it keeps a part of its score."""
     kept: list[int] = []
+    sure: list[float] = []
     for i in range(len(boxes)):
-        same = [k for k in kept if boxes.classes[k] == boxes.classes[i]]
-        if not same or scores.overlaps(boxes.boxes[i : i + 1], boxes.boxes[same]).max() < _SAME:
+        same = scores.overlaps(boxes.boxes[i : i + 1], boxes.boxes[kept])[0] >= _SAME
+        mine = boxes.classes[kept] == boxes.classes[i]
+        if not (same & mine).any():
             kept.append(i)
+            sure.append(float(boxes.scores[i]) * (_SECOND_LABEL if same.any() else 1.0))
         if len(kept) == most:
             break
-    return Boxes(boxes.classes[kept], boxes.scores[kept], boxes.boxes[kept], tuple(boxes.outlines[k] for k in kept) if boxes.outlines else ())
+    order = numpy.argsort(-numpy.asarray(sure), kind="stable")
+    chosen = numpy.asarray(kept, numpy.int64)[order]
+    rings = tuple(boxes.outlines[k] for k in chosen) if boxes.outlines else ()
+    return Boxes(boxes.classes[chosen], numpy.asarray(sure, numpy.float64)[order], boxes.boxes[chosen], rings)

@@ -16,7 +16,7 @@ from trainer.data.images import undecodable
 from trainer.data.pictures import bands
 from trainer.kinds.annotated import matching
 from trainer.kinds.objects import looks, truth as truths
-from trainer.kinds.objects.pictures import Canvas, Pictures
+from trainer.kinds.objects.pictures import PLAIN, Canvas, Pictures
 from trainer.kinds.objects.tasks import OUTLINES
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
@@ -36,8 +36,8 @@ _DECODERS = 4
 class Encoder:
     """The size of the input, the scale of pictures and the range of their bands."""
 
-    def __init__(self, description: dict, labels: tuple[str, ...], folder: Path | None):
-        self.description, self.labels, self.folder = description, labels, folder
+    def __init__(self, description: dict, labels: tuple[str, ...], folder: Path | None, augmentation: str = PLAIN):
+        self.description, self.labels, self.folder, self.augmentation = description, labels, folder, augmentation
         self.canvas, self.outlined = Canvas(*description["canvas"]), bool(description["outlined"])
         self.bands = bands.restored(description)
         self.shape = {"bands": looks.count(self.bands), "canvas": description["canvas"], "typical": description["typical"]}
@@ -62,8 +62,9 @@ class Encoder:
             list(pool.map(decode, range(len(examples))))
         held = values if file is None else None
         features = Pictures(
-            str(file or ""), self.shape["bands"], originals, sizes, starts, targets, len(self.labels), self.canvas, training, self.outlined, held
-        )
+            str(file or ""), self.shape["bands"], originals, sizes, starts, targets, len(self.labels), self.canvas, training, self.outlined,
+            self.augmentation, held,
+        )  # fmt: skip
         return Rows(features, targets)
 
     def _size(self, height: int, width: int) -> tuple[int, int]:
@@ -113,7 +114,8 @@ def encoder(spec: Spec, settings: Settings, data: Dataset, events: Events) -> tu
         "canvas": [canvas.height, canvas.width, canvas.window], "scale": scale, "typical": typical, "outlined": outlined,
         **(ranges.described() if ranges else {}),
     }  # fmt: skip
-    return Encoder(described, data.labels, spec.work / "encoded"), _lengths(settings, len(train), canvas, events)
+    settings = _augmented(settings, canvas, events)
+    return Encoder(described, data.labels, spec.work / "encoded", settings.augmentation), _lengths(settings, len(train), canvas, events)
 
 
 def _original(example: Example) -> tuple[int, int]:
@@ -155,6 +157,17 @@ def _chosen(listed: list[truths.Truth], labels: int, seen: float) -> tuple[float
 
 def _whole(side: float) -> int:
     return _STEP * max(1, -(-round(side) // _STEP))
+
+
+def _augmented(settings: Settings, canvas: Canvas, events: Events) -> Settings:
+    if settings.augmentation != "auto":
+        return settings
+    turned = "turned by quarters" if canvas.height == canvas.width else "turned by half"
+    events.decision(
+        "augmentation", "strong",
+        f"In training, pictures are scaled, lit, mirrored and {turned}, with their objects. Where up and down differ, set augmentation to light.",
+    )  # fmt: skip
+    return settings.with_chosen(augmentation="strong")
 
 
 def _lengths(settings: Settings, pictures: int, canvas: Canvas, events: Events) -> Settings:

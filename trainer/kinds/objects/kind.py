@@ -15,6 +15,7 @@ class ObjectsInPictures(ExampleKind):
     things = "pictures"
     choosing_metrics = CHOOSING
     annotation_formats = readers.FORMATS
+    takes_options = ("augmentation",)
     shape = "small-detector"
     starts_from = "objects"
     uses_transformers = False
@@ -65,6 +66,10 @@ class ObjectsInPictures(ExampleKind):
         from trainer.kinds.objects import encoder
 
         return encoder.load_encoder(spec, folder, description)
+
+    def bf16_on_cpus(self, base) -> bool:
+        """Convolutions take most of the time, and products of bf16 are faster where a CPU has them."""
+        return True
 
     def build(self, plan) -> Any:
         from trainer.kinds.objects import network

@@ -13,10 +13,9 @@ _SURE = 1e-4
 
 def of_maps(maps: torch.Tensor, labels: int, weights: numpy.ndarray | None, outlined: bool = False) -> torch.Tensor:
     """The sum of the losses of pictures. ``maps`` has the network's, then those of the truth; ``weights`` are those of the labels."""
-    maps = maps.float()
     answered = decoding.answered(labels, outlined)
-    heat, sides = maps[:, :labels], maps[:, labels : labels + SIDES]
-    truth = maps[:, answered:]
+    mine, truth = maps[:, :answered].float(), maps[:, answered:].detach()
+    heat, sides, distances = mine.split([labels, SIDES, answered - labels - SIDES], dim=1)  # whose gradients are joined at once
     centres, right, weight, ignored = truth[:, :labels], truth[:, labels : labels + SIDES], truth[:, -2], truth[:, -1:]
     probability = torch.sigmoid(heat).clamp(_SURE, 1 - _SURE)
     is_centre = (centres >= 1).float()
@@ -28,7 +27,7 @@ def of_maps(maps: torch.Tensor, labels: int, weights: numpy.ndarray | None, outl
     fit = (weight * (1 - _overlap(sides, right))).sum(dim=(1, 2)) / number
     losses = of_labels + _BOXES * fit
     if outlined:
-        losses = losses + _OUTLINES * _of_rays(maps[:, labels + SIDES : answered], truth[:, labels + SIDES : -2], weight) / number
+        losses = losses + _OUTLINES * _of_rays(distances, truth[:, labels + SIDES : -2], weight) / number
     return losses.sum()
 
 

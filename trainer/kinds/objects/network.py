@@ -26,15 +26,22 @@ _AT_ONCE = 8  # windows
 _NOTHING = -12.0  # logit outside of the windows
 
 
+class _Norm(nn.GroupNorm):
+    """In fp32 also where the convolutions are in bf16: the gradients of norms in bf16 take four times as long on CPUs."""
+
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        return super().forward(values.float())
+
+
 def _conv(inner: int, outer: int, stride: int = 1) -> nn.Sequential:
-    return nn.Sequential(nn.Conv2d(inner, outer, 3, stride, 1, bias=False), nn.GroupNorm(outer // _GROUP, outer), nn.SiLU())
+    return nn.Sequential(nn.Conv2d(inner, outer, 3, stride, 1, bias=False), _Norm(outer // _GROUP, outer), nn.SiLU())
 
 
 class _Block(nn.Module):
     def __init__(self, width: int):
         super().__init__()
         self.first, self.second = _conv(width, width), nn.Conv2d(width, width, 3, 1, 1, bias=False)
-        self.norm = nn.GroupNorm(width // _GROUP, width)
+        self.norm = _Norm(width // _GROUP, width)
 
     def forward(self, values: torch.Tensor) -> torch.Tensor:
         return functional.silu(values + self.norm(self.second(self.first(values))))
@@ -79,7 +86,7 @@ class Detector(nn.Module):
         joined = self.laterals[-1](levels[-1])
         for i in reversed(range(len(levels) - 1)):
             joined = self.joined[i](self.laterals[i](levels[i]) + functional.interpolate(joined, scale_factor=2.0, mode="nearest"))
-        maps = self.last(self.head(joined))
+        maps = self.last(self.head(joined)).float()
         distances = self.typical * torch.exp(maps[:, self.labels :].clamp(-_FAR, _FAR))
         return torch.cat([maps[:, : self.labels], distances], dim=1)
 

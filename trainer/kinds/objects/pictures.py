@@ -5,9 +5,11 @@ from dataclasses import dataclass
 import numpy
 from PIL import Image
 
+from trainer.data.pictures import turns
 from trainer.kinds.objects import rendering
 from trainer.kinds.objects.truth import Truth
 
+PLAIN, LIGHT = "none", "light"  # augmentations; the other one is strong
 GREY = 127  # around pictures that are smaller than the input
 _SCALES = (0.8, 1.25)  # of a picture in training
 _LIGHT = 0.2  # by which share brightness and contrast of each band change
@@ -46,23 +48,17 @@ class Move:
     factor: numpy.ndarray
     shift: numpy.ndarray
 
-    def mirrored(self, axis: int, side: int) -> "Move":
-        """The same in a window that is mirrored along an axis (0 is x), where it is ``side`` pixels long."""
-        sign = numpy.where(numpy.arange(2) == axis, -1.0, 1.0)
-        return Move(self.factor * sign, self.shift * sign + numpy.where(numpy.arange(2) == axis, side, 0))
-
     def points(self, points: numpy.ndarray) -> numpy.ndarray:
         return points * self.factor + self.shift
 
     def boxes(self, boxes: numpy.ndarray) -> numpy.ndarray:
-        a, b = self.points(boxes[:, :2]), self.points(boxes[:, 2:])
-        return numpy.concatenate([numpy.minimum(a, b), numpy.maximum(a, b)], axis=1)
+        return numpy.concatenate([self.points(boxes[:, :2]), self.points(boxes[:, 2:])], axis=1)
 
 
 @dataclass(frozen=True)
 class Pictures:
     """Scaled pictures: ``originals`` are the heights and widths before, ``sizes`` those after scaling, ``starts`` where each begins in the file.
-    ``truths`` are in pixels of the unscaled pictures. With ``varies`` they are for training."""
+    ``truths`` are in pixels of the unscaled pictures. With ``varies`` they are for training; ``augmentation`` says how much they vary then."""
 
     file: str
     bands: int
@@ -74,6 +70,7 @@ class Pictures:
     canvas: Canvas
     varies: bool
     outlined: bool = False
+    augmentation: str = "strong"
     held: numpy.ndarray | None = None
 
     @property
@@ -100,13 +97,15 @@ class Pictures:
         truth = []
         for one, row in zip(pixels, rows):
             there: Truth = self.truths[row]
-            scale = (self.sizes[row] / self.originals[row])[::-1]
-            move = self._drawn(one, self.picture(row), there.boxes * numpy.tile(scale, 2), augment)
-            boxes, kept, counted = _within(move.boxes(there.boxes * numpy.tile(scale, 2)), there.counted, *shape)
+            scale, size = (self.sizes[row] / self.originals[row])[::-1], self.sizes[row]
+            turn = self._turn(augment)
+            turned = turn.boxes(there.boxes * numpy.tile(scale, 2), *size)
+            move = self._drawn(one, turn.pixels(self.picture(row)), turned, augment)
+            boxes, kept, counted = _within(move.boxes(turned), there.counted, *shape)
             rings = None
             if self.outlined:
                 limits = (self.canvas.width, self.canvas.height)
-                rings = [numpy.clip(move.points(there.rings[i] * scale), 0, limits) for i in numpy.flatnonzero(kept)]
+                rings = [numpy.clip(move.points(turn.points(there.rings[i] * scale, *size)), 0, limits) for i in numpy.flatnonzero(kept)]
             truth.append(rendering.maps(there.classes[kept], boxes, counted, self.labels, *shape, rings))
         return {"pixels": _values(pixels), "truth": numpy.stack(truth)}
 
@@ -121,10 +120,18 @@ class Pictures:
             places[i] = self.sizes[row][1] / width, width, height
         return {"pixels": _values(pixels), "places": places}
 
+    def _turn(self, random: numpy.random.Generator) -> turns.Turn:
+        """By quarters only where the input is as wide as high: turned pictures fit into it as before."""
+        if self.augmentation == PLAIN:
+            return turns.NONE
+        if self.augmentation == LIGHT:
+            return turns.Turn(0, bool(random.integers(2)))
+        return turns.Turn.drawn(random, quarters=self.canvas.height == self.canvas.width)
+
     def _drawn(self, window: numpy.ndarray, picture: numpy.ndarray, boxes: numpy.ndarray, random: numpy.random.Generator) -> "Move":
         """Put a varied part of ``picture`` into ``window``, and return how its points move. ``boxes`` are those of its objects."""
         low, high = numpy.log(_SCALES)
-        factor = float(numpy.exp(random.uniform(low, high)))
+        factor = 1.0 if self.augmentation == PLAIN else float(numpy.exp(random.uniform(low, high)))
         height, width = (max(1, round(side * factor)) for side in picture.shape[:2])
         across, down = width / picture.shape[1], height / picture.shape[0]
         larger = boxes * (across, down, across, down)
@@ -136,13 +143,20 @@ class Pictures:
         part, y, x = _part(picture, top, left, height, width, window.shape)
         window[y : y + part.shape[0], x : x + part.shape[1]] = part
         move = Move(numpy.asarray([across, down]), numpy.asarray([-left, -top], numpy.float64))
-        for axis in (1, 0):
-            if random.random() < 0.5:
-                window[:] = numpy.flip(window, axis)
-                move = move.mirrored(1 - axis, window.shape[axis])
-        light = random.uniform(1 - _LIGHT, 1 + _LIGHT, self.bands) * random.uniform(1 - _LIGHT, 1 + _LIGHT)
-        window[:] = numpy.clip((window - float(GREY)) * light + GREY + random.uniform(-_LIGHT, _LIGHT) * GREY / 2, 0, 255).astype(numpy.uint8)
+        if self.augmentation != PLAIN:
+            _light(window, random)
         return move
+
+
+def _light(window: numpy.ndarray, random: numpy.random.Generator) -> None:
+    """Change the brightness and the contrast of each band of a window."""
+    bands = window.shape[2]
+    contrast = random.uniform(1 - _LIGHT, 1 + _LIGHT, bands) * random.uniform(1 - _LIGHT, 1 + _LIGHT)
+    shift = random.uniform(-_LIGHT, _LIGHT) * GREY / 2
+    levels = numpy.arange(256.0)[:, None]
+    table = numpy.clip((levels - GREY) * contrast + GREY + shift, 0, 255).astype(numpy.uint8)
+    for band in range(bands):
+        window[..., band] = table[window[..., band], band]
 
 
 def _place(random: numpy.random.Generator, side: int, room: int) -> int:

@@ -48,16 +48,12 @@ def _one(made: numpy.ndarray, label: int, box: numpy.ndarray, middle: numpy.ndar
     made[label][place] = numpy.maximum(made[label][place], near)
     answering = near >= _NEAR
     weight = near * answering / (near * answering).sum()
-    middle_x, middle_y = numpy.meshgrid((columns + 0.5) * STRIDE, (rows + 0.5) * STRIDE)
-    sides = (middle_x - box[0], middle_y - box[1], box[2] - middle_x, box[3] - middle_y)
-    for k, distances in enumerate(sides):
-        part = made[labels + k][place]
-        part[answering] = numpy.maximum(distances, 0.5)[answering]
-    part = made[-2][place]
-    part[answering] = weight[answering]
+    down, across = numpy.nonzero(answering)
+    down, across = down + low[1], across + low[0]
+    there_x, there_y = (across + 0.5) * STRIDE, (down + 0.5) * STRIDE
+    sides = numpy.stack([there_x - box[0], there_y - box[1], box[2] - there_x, box[3] - there_y])
+    made[labels : labels + SIDES, down, across] = numpy.maximum(sides, 0.5)
+    made[-2, down, across] = weight[answering]
     if ring is not None:
-        places = numpy.stack([middle_x[answering], middle_y[answering]], axis=1)
-        distances, inside = outlines.rays(ring, places)
-        for k in range(outlines.RAYS):
-            part = made[labels + SIDES + k][place]
-            part[answering] = numpy.where(inside, distances[:, k], 0.0)
+        distances, inside = outlines.rays(ring, numpy.stack([there_x, there_y], axis=1))
+        made[labels + SIDES : -2, down, across] = numpy.where(inside, distances.T, 0.0)

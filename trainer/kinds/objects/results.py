@@ -14,7 +14,7 @@ from trainer.core.example import Example
 from trainer.data.pictures.bands import Bands
 from trainer.export import display
 from trainer.export.finished import Finished
-from trainer.kinds.objects import looks, scores, truth as truths
+from trainer.kinds.objects import counting, looks, scores, truth as truths
 from trainer.kinds.objects.encoder import Encoder
 from trainer.kinds.objects.target import Answers, Objects
 from trainer.kinds.objects.truth import Truth
@@ -48,7 +48,8 @@ def sections(finished: Finished) -> list[Section]:
         return []
     examples, ranges = finished.data.splits["test"], cast(Encoder, finished.prepared.encoder).bands
     tables = target.matched(answers).tables()
-    listed = [_per_label(answers, target, tables), _curves(answers, target, tables), _counts(answers)]
+    listed = [_per_label(answers, target, tables), _curves(answers, target, tables), counting.by_size(answers, target)]
+    listed += counting.blocks_of(examples, answers, target)
     order = numpy.argsort(-target.losses(answers), kind="stable")
     worst = order[: min(_SHOWN, -(-len(order) // 2))]
     others = order[len(worst) :]
@@ -65,16 +66,13 @@ def _per_label(answers: Answers, target: Objects, tables: scores.Tables) -> Bloc
     for number, label in enumerate(target.labels):
         right, said, there = counted[number]
         ap50, ap = tables.of_class(number)
-        rows.append([Cell(label), *(_share(v) for v in (ap50, ap, right / said if said else numpy.nan, right / there if there else numpy.nan)),
-                     Cell(value=int(there)), Cell(value=int(said))])  # fmt: skip
+        precision, recall = right / said if said else numpy.nan, right / there if there else numpy.nan
+        shares = [counting.share(v) for v in (ap50, ap, precision, recall)]
+        rows.append([Cell(label), *shares, Cell(value=int(there)), Cell(value=int(said))])
     columns = [Column("Label"), Column("AP50", NUMBER), Column("AP50:95", NUMBER), Column("Precision", NUMBER), Column("Recall", NUMBER),
                Column("True objects", COUNT), Column("Predicted", COUNT)]  # fmt: skip
     said = f"Objects count from a score of {target.threshold:g} on, the best on the validation pictures."
     return blocks.table("", columns, rows, text=[said], note=_MEANING)
-
-
-def _share(value: float) -> Cell:
-    return Cell("–") if numpy.isnan(value) else Cell(value=round(float(value), 4))
 
 
 def _label_counts(answers: Answers) -> numpy.ndarray:
@@ -100,19 +98,6 @@ def _curves(answers: Answers, target: Objects, tables: scores.Tables) -> Block:
     return blocks.chart(
         "Precision and recall", Chart("line", Axis("recall", zero=True), Axis("precision", zero=True), series, summary, file="precision_recall")
     )
-
-
-def _counts(answers: Answers) -> Block:
-    there = numpy.asarray([int(t.counted.sum()) for t in answers.truths])
-    said = numpy.asarray([int(answers.fitting(i)[1].sum()) for i in range(len(answers))])
-    series = [
-        Series([(float(a), float(b)) for a, b in zip(there, said)], "pictures"),
-        Series([(0.0, 0.0), (float(there.max()), float(there.max()))], "equal"),
-    ]
-    summary = f"True and predicted numbers of objects of {len(there)} test pictures; the mean difference is {numpy.abs(there - said).mean():.2f}."
-    note = f"All test pictures together: {there.sum():,} true and {said.sum():,} predicted objects."
-    chart = Chart("dots", Axis("true objects", zero=True), Axis("predicted objects", zero=True), series, summary, same_unit=False, file="counts")
-    return blocks.chart("Objects of each test picture", chart, note=note)
 
 
 def picture(example: Example, answers: Answers, row: int, target: Objects, ranges: Bands | None) -> Picture | None:

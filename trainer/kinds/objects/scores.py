@@ -13,7 +13,8 @@ from faster_coco_eval.core.coco import COCO
 from trainer.kinds.objects.truth import Truth
 
 IOU = 0.5  # of a prediction and an object, from which they fit
-_EVERYTHING = [[0, 1e10]]  # areas
+_EVERYTHING = (0.0, 1e10)  # square pixels
+SIZES = {"small": (0.0, 32.0**2), "medium": (32.0**2, 96.0**2), "large": (96.0**2, 1e10)}  # square pixels of an object, as COCO defines them
 _NOTHING = -1.0  # in the tables of the evaluator: there is nothing to find
 
 
@@ -39,27 +40,42 @@ class Boxes:
 class Matched:
     """The predictions of pictures matched with their objects, at the overlaps from 0.5 to 0.95."""
 
-    def __init__(self, truths: Sequence[Truth], predicted: Sequence[Boxes], classes: int, most: int, outlined: bool = False):
-        """``most`` predictions of a picture count, for all classes together at most that many each. With ``outlined`` masks are compared."""
-        self.pictures, self.classes = len(truths), classes
+    def __init__(
+        self,
+        truths: Sequence[Truth],
+        predicted: Sequence[Boxes],
+        classes: int,
+        most: int,
+        outlined: bool = False,
+        areas: Sequence[tuple[float, float]] = (_EVERYTHING,),
+    ):
+        """``most`` predictions of a picture count, for all classes together at most that many each. With ``outlined`` masks are compared.
+        Each of ``areas`` is a range of square pixels: objects of another size are neither found nor missed."""
+        self.pictures, self.classes, self.areas = len(truths), classes, len(areas)
         truth, answers = documents(truths, predicted, classes, outlined)
         right = COCO(truth)
         found = right.loadRes(answers) if answers else COCO({**truth, "annotations": []})
         self._evaluator = faster_eval_api.COCOeval_faster(right, found, "segm" if outlined else "bbox", separate_eval=True, print_function=_silent)
-        self._evaluator.params.areaRng, self._evaluator.params.areaRngLbl = _EVERYTHING, ["all"]
+        self._evaluator.params.areaRng = [list(area) for area in areas]
+        self._evaluator.params.areaRngLbl = [str(i) for i in range(len(areas))]
         self._evaluator.params.maxDets = [most]
         self._evaluator.evaluate()
 
     def tables(self, pictures: numpy.ndarray | None = None) -> "Tables":
-        """Precision and recall over these pictures, some of which may be there several times; over all where there are none."""
+        """Precision and recall in the first range of areas over these pictures, some of which may be there several times; over all where there
+        are none."""
+        return self.by_area(pictures)[0]
+
+    def by_area(self, pictures: numpy.ndarray | None = None) -> "list[Tables]":
+        """The same for each range of areas."""
         params, entries = self._evaluator._paramsEval, self._evaluator._evalImgs_cpp
         if pictures is not None:
-            entries = [entries[c * self.pictures + int(i)] for c in range(self.classes) for i in pictures]
+            entries = [entries[group * self.pictures + int(i)] for group in range(self.classes * self.areas) for i in pictures]
         made = faster_eval_api._C.COCOevalAccumulate(params, entries)
         shape = made["counts"]
-        precision = numpy.asarray(made["precision"]).reshape(shape)[:, :, :, 0, 0]
-        recall = numpy.asarray(made["recall"]).reshape(shape[0], *shape[2:])[:, :, 0, 0]
-        return Tables(precision, recall)
+        precision = numpy.asarray(made["precision"]).reshape(shape)
+        recall = numpy.asarray(made["recall"]).reshape(shape[0], *shape[2:])
+        return [Tables(precision[:, :, :, a, 0], recall[:, :, a, 0]) for a in range(self.areas)]
 
 
 @dataclass(frozen=True)
@@ -101,13 +117,16 @@ def documents(truths: Sequence[Truth], predicted: Sequence[Boxes], classes: int,
     images = [{"id": i, "width": t.width, "height": t.height} for i, t in enumerate(truths)]
     entries: list[dict] = []
     for i, truth in enumerate(truths):
+        sizes = areas(truth, outlined)
         for k in range(len(truth.classes)):
             left, top, right, bottom = (float(c) for c in truth.boxes[k])
             entry = {
                 "id": len(entries) + 1, "image_id": i, "category_id": int(truth.classes[k]), "iscrowd": int(not truth.counted[k]),
-                "bbox": [left, top, right - left, bottom - top], "area": (right - left) * (bottom - top),
+                "bbox": [left, top, right - left, bottom - top], "area": float(sizes[k]),
             }  # fmt: skip
-            entries.append({**entry, "segmentation": truth.outlines[k]} if outlined else entry)
+            if outlined:
+                entry["segmentation"] = truth.outlines[k]
+            entries.append(entry)
     answers = [a for i, boxes in enumerate(predicted) for a in results(boxes, i, outlined)]
     categories = [{"id": c, "name": str(c)} for c in range(classes)]
     return {"info": {}, "images": images, "annotations": entries, "categories": categories}, answers
@@ -134,6 +153,13 @@ def overlaps(a: numpy.ndarray, b: numpy.ndarray) -> numpy.ndarray:
     shared = numpy.prod(numpy.clip(high - low, 0, None), axis=2)
     areas = numpy.prod(a[:, 2:] - a[:, :2], axis=1)[:, None] + numpy.prod(b[:, 2:] - b[:, :2], axis=1)[None]
     return shared / numpy.maximum(areas - shared, 1e-9)
+
+
+def areas(truth: Truth, outlined: bool) -> numpy.ndarray:
+    """The square pixels of each object of a picture: of its mask where outlines are learnt, else of its box."""
+    if outlined:
+        return numpy.asarray([float(masks.area(_runs(outline, truth))) for outline in truth.outlines])
+    return numpy.prod(truth.boxes[:, 2:] - truth.boxes[:, :2], axis=1)
 
 
 def matrix(truth: Truth, boxes: Boxes) -> numpy.ndarray:

@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import numpy
 
 from trainer.errors import UserError, some
-from trainer.kinds.objects import decoding, outlines, scores, truth as truths
+from trainer.kinds.objects import decoding, outlines, scores, texts, truth as truths
 from trainer.kinds.objects.scores import Boxes, Matched
 from trainer.kinds.objects.truth import Truth
 from trainer.measure import intervals
@@ -123,19 +123,13 @@ class Objects:
 
     def tensors(self, outputs: numpy.ndarray) -> list[dict]:
         sure = [self.boxes(row).sure(self.threshold) for row in outputs]
-        found = [
-            "; ".join(
-                f"{self.labels[c]} {s:.2f} at {', '.join(f'{v:.0f}' for v in box)}" for c, s, box in zip(b.classes, b.scores, b.boxes)
-            )
-            for b in sure
-        ]  # fmt: skip
-        return [
-            {"name": "objects", "datatype": "BYTES", "shape": [len(outputs)], "data": [self.text(row) for row in self.predicted(outputs)]},
-            {"name": "boxes", "datatype": "BYTES", "shape": [len(outputs)], "data": found},
-        ]
+        answered = {"objects": [self.text(row) for row in self.predicted(outputs)], "boxes": [texts.boxes(b, self.labels) for b in sure]}
+        if self.outlined:
+            answered["outlines"] = [texts.outlines(b, self.labels) for b in sure]
+        return [{"name": name, "datatype": "BYTES", "shape": [len(outputs)], "data": data} for name, data in answered.items()]
 
     def tensor_forms(self) -> list[target.Tensor]:
-        return [("objects", "BYTES", [-1]), ("boxes", "BYTES", [-1])]
+        return [("objects", "BYTES", [-1]), ("boxes", "BYTES", [-1]), *([("outlines", "BYTES", [-1])] if self.outlined else [])]
 
     def described(self) -> dict:
         return {self.key: list(self.labels), "most": self.most, "threshold": self.threshold, "outlined": self.outlined}
@@ -158,6 +152,12 @@ class Objects:
 
     def matched(self, answers: Answers) -> Matched:
         return Matched(answers.truths, answers.predicted, answers.classes, answers.most, self.outlined)
+
+    def by_size(self, answers: Answers) -> dict[str, scores.Tables]:
+        """The scores of the small, medium and large objects as COCO defines them."""
+        ranges = list(scores.SIZES.values())
+        matched = Matched(answers.truths, answers.predicted, answers.classes, answers.most, self.outlined, ranges)
+        return dict(zip(scores.SIZES, matched.by_area(), strict=True))
 
     def report(self, answers: Answers, seed: int) -> target.Report:
         """Intervals are those of resampled pictures."""
@@ -272,9 +272,15 @@ def _f1(right: int, said: int, there: int) -> float:
 
 def _count_errors(answers: Answers) -> numpy.ndarray:
     """By how many objects the number of each picture is wrong, over all labels."""
-    errors = []
+    there, said = counts(answers)
+    return numpy.abs(said - there).sum(axis=1).astype(numpy.float64)
+
+
+def counts(answers: Answers) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """How many objects of each label a picture has and how many are found (pictures x labels each). Those in crowds do not count."""
+    there, said = numpy.zeros((2, len(answers), answers.classes), numpy.int64)
     for row, (truth, boxes) in enumerate(zip(answers.truths, answers.predicted)):
-        _, counts, _ = answers.fitting(row)
-        said = numpy.bincount(boxes.sure(answers.threshold).classes[counts], minlength=answers.classes)
-        errors.append(numpy.abs(said - numpy.bincount(truth.classes[truth.counted], minlength=answers.classes)).sum())
-    return numpy.asarray(errors, numpy.float64)
+        _, counted, _ = answers.fitting(row)
+        there[row] = numpy.bincount(truth.classes[truth.counted], minlength=answers.classes)
+        said[row] = numpy.bincount(boxes.sure(answers.threshold).classes[counted], minlength=answers.classes)
+    return there, said

@@ -19,6 +19,7 @@ class Pixels(ExampleKind):
     things = "pictures"
     choosing_metrics = (MIOU, ACCURACY, BORDERS)
     options_place = 5
+    takes_options = ("augmentation", "image_size")
     shape = "pixels-unet"
     starts_from = "pixels"
     library = "trainer.kinds.pixels.network"

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy
 
+from trainer.data.pictures.turns import Turn
 from trainer.kinds.pixels.codings import EMPTY, MOST, UNLABELLED
 
 HALVINGS = 4  # of width and height in the network
@@ -80,10 +81,8 @@ class Windows:
         number = self._balanced(number, random)
         pixels, truth = self._part_of(number, *self._place(number, random))
         if self.augmentation != "none":
-            turns, mirrored = int(random.integers(4)), bool(random.integers(2))
-            pixels, truth = numpy.rot90(pixels, turns), numpy.rot90(truth, turns)
-            if mirrored:
-                pixels, truth = pixels[:, ::-1], truth[:, ::-1]
+            turn = Turn.drawn(random)
+            pixels, truth = turn.pixels(pixels), turn.pixels(truth)
         pixels, truth = self._filled(pixels, truth)
         return numpy.ascontiguousarray(pixels), numpy.ascontiguousarray(truth)
 

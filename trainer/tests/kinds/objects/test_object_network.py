@@ -1,11 +1,15 @@
 """The network that detects objects: what it is to answer, what is made of its answers, and pictures that are larger than its input."""
 
+import json
+from dataclasses import replace
+
 import numpy
 import pytest
 import torch
 
-from trainer.kinds.objects import decoding, losses, network, pictures, rendering, truth as truths
+from trainer.kinds.objects import decoding, losses, network, outlines, pictures, rendering, truth as truths
 from trainer.kinds.objects.pictures import Canvas, Pictures
+from trainer.kinds.objects.scores import Boxes
 from trainer.kinds.objects.target import Objects
 from trainer.kinds.objects.truth import COUNTED, Truth
 
@@ -27,6 +31,26 @@ def test_what_is_right_decodes_to_the_objects_themselves():
     order = numpy.argsort(sure.boxes[:, 0])
     assert sure.classes[order].tolist() == CLASSES.tolist()
     assert sure.boxes[order] == pytest.approx(BOXES / 2, abs=0.01), "in pixels of the picture, of which two are one of the input"
+
+
+def test_an_object_is_answered_once_and_counts_with_its_surest_label():
+    near, far = numpy.asarray([10.0, 10, 50, 50]), numpy.asarray([70.0, 70, 90, 90])
+    boxes = Boxes(numpy.asarray([0, 0, 1, 1]), numpy.asarray([0.9, 0.8, 0.7, 0.4]), numpy.stack([near, near + 2, near + 1, far]))
+    once = decoding._once(boxes, 10)
+    assert [(int(c), round(float(s), 3)) for c, s in zip(once.classes, once.scores)] == [(0, 0.9), (1, 0.4), (1, 0.35)]
+    assert once.boxes.tolist() == [near.tolist(), far.tolist(), (near + 1).tolist()]
+    assert len(decoding._once(boxes, 2)) == 2 and len(decoding._once(boxes.sure(0.95), 2)) == 0
+
+
+def test_single_answers_have_boxes_and_outlines():
+    ring = numpy.stack([numpy.arange(outlines.RAYS), numpy.arange(outlines.RAYS)], axis=1)
+    row = numpy.zeros((2, decoding.numbers(True)), numpy.float32)
+    row[0, :6], row[0, 6:] = (1, 0.9, 1, 2, 30, 40), ring.ravel()
+    target = Objects(("a", "b"), 2, 0.5, True)
+    found = {t["name"]: t["data"] for t in target.tensors(row.reshape(1, -1))}
+    assert list(found) == [name for name, _, _ in target.tensor_forms()]
+    assert found["objects"] == ["1 b"] and found["boxes"] == ["b 0.90 at 1, 2, 30, 40"]
+    assert json.loads(found["outlines"][0]) == [{"label": "b", "outline": ring.tolist()}]
 
 
 def test_the_loss_of_the_right_answer_is_the_smallest():
@@ -81,6 +105,34 @@ def test_a_varied_picture_keeps_its_objects(canvas):
         for left, top, right, bottom in numpy.clip(drawn, 0, 1000).astype(int):
             covered[max(0, top - 2) : bottom + 3, max(0, left - 2) : right + 3] = True
         assert not (bright & ~covered).any(), "no object is outside of its box"
+
+
+@pytest.mark.parametrize("augmentation", ["none", "light", "strong"])
+def test_what_is_right_follows_a_varied_picture(augmentation):
+    """Objects are bright: so is the picture at their centres, on the way to their outlines, and not behind those."""
+    rings = tuple(numpy.asarray([(b[0], b[1]), (b[2], b[1]), (b[2], b[3]), (b[0], b[3])]) for b in BOXES)
+    truth = truths.array([Truth(128, 128, CLASSES, BOXES, numpy.full(3, COUNTED), (), rings)])
+    features = replace(_features(Canvas(128, 128), [(128, 128)]), truths=truth, outlined=True, augmentation=augmentation)
+    picture = features.picture(0)
+    picture[:] = 60
+    for left, top, right, bottom in BOXES.astype(int):
+        picture[top:bottom, left:right] = 250
+    seen = set()
+    for seed in range(20):
+        made = features.batch(numpy.zeros(1, int), numpy.random.default_rng(seed))
+        again = features.batch(numpy.zeros(1, int), numpy.random.default_rng(seed))
+        assert all((made[name] == again[name]).all() for name in made), "the seed decides"
+        light, maps = made["pixels"][0].mean(axis=0), made["truth"][0]
+        label, y, x = numpy.nonzero(maps[:LABELS] >= 1)
+        seen.add((label.tobytes(), y.tobytes(), x.tobytes()))
+        middles = numpy.stack([(x + 0.5) * 4, (y + 0.5) * 4], axis=1)
+        for middle, distances in zip(middles, maps[LABELS + 4 : -2, y, x].T):
+            for share, bright in ((0.7, True), (1.0, False)):
+                points = middle + (distances * share + 3 * (not bright))[:, None] * outlines.DIRECTIONS
+                points = points[(distances > 0) & ((points >= 0) & (points < 127)).all(axis=1)].astype(int)
+                values = light[points[:, 1], points[:, 0]]
+                assert (values > 0.5).all() if bright else (values < 0.5).all()
+    assert len(seen) == 1 if augmentation == "none" else len(seen) > 5
 
 
 def test_windows_answer_as_the_whole_picture_does_away_from_their_borders():

@@ -7,6 +7,7 @@ import numpy
 import pytest
 from pycocotools.coco import COCO
 from result_checks import check_training
+from test_object_runs import check_snippet
 from test_object_scores import CLASSES as LABELS, MOST, reference
 
 from trainer.kinds.objects import decoding, outlines, rendering, scores, truth as truths
@@ -79,7 +80,7 @@ def test_a_mask_as_run_lengths_has_the_outline_of_its_largest_part():
 
 
 @pytest.mark.parametrize("form", ["polygons", "text"])
-def test_a_training_finds_outlines(form, make_run, schemas):
+def test_a_training_finds_outlines(form, make_run, schemas, monkeypatch):
     scenes = made.scenes(100, 9, most=6, width=96, height=64)
     document = made.coco(scenes, form, 96, 64)
     spec = make_run({**made.pictures(scenes), "instances.json": json.dumps(document)}, model="small-detector", epochs=6, batch_size=8)
@@ -92,6 +93,7 @@ def test_a_training_finds_outlines(form, make_run, schemas):
     entries = opened.loadAnns(opened.getAnnIds())
     sure = [a for a in entries if a["score"] > 0.5]
     assert sure and all(opened.annToMask(a).sum() == pytest.approx(a["area"], rel=0.4) for a in sure)
+    check_snippet(spec.parent, monkeypatch)
 
 
 def test_a_description_keeps_whether_there_are_outlines():

@@ -3,10 +3,12 @@
 import base64
 import io
 import json
+import shutil
 
 import annotated_files as made
 import numpy
 import pytest
+from conftest import ROOT
 from PIL import Image
 from result_checks import check_files, check_training, predictions, result_of
 
@@ -28,7 +30,7 @@ def trained(scenes, make_run, schemas):
     return spec.parent, check_training(spec.parent, schemas)
 
 
-def test_a_training_finds_discs_and_squares(trained, scenes, make_run, schemas, tmp_path):
+def test_a_training_finds_discs_and_squares(trained, scenes, make_run, schemas, tmp_path, monkeypatch):
     folder, result = trained
     test = result["metrics"]["test"]
     assert test["ap50"]["value"] > 0.85
@@ -37,7 +39,29 @@ def test_a_training_finds_discs_and_squares(trained, scenes, make_run, schemas, 
     assert max(constant, simple) < test["ap50"]["low"], "the simple models are worse"
     _check_sections(result)
     _check_documents(folder, scenes)
+    check_snippet(folder, monkeypatch)
     _check_prediction(folder, make_run, schemas, tmp_path)
+
+
+def check_snippet(folder, monkeypatch) -> None:
+    """The lines of Python for users find what the table and the file of the training have."""
+    document = json.loads((folder / "out" / "objects.json").read_text())
+    lines = predictions(folder)
+    monkeypatch.chdir(folder / "out")
+    file = next(line["file"] for line in lines if line["object"])
+    shutil.copy(folder / "inputs" / file, "a picture of yours.png")
+    names: dict = {}
+    exec(compile((ROOT / "trainer/kinds/objects/snippets/objects.py").read_text(), "objects", "exec"), names)
+    for image in document["images"]:
+        said = names["predict"](folder / "inputs" / image["file_name"])
+        right = [line for line in lines if line["file"] == image["file_name"] and line["object"]]
+        assert [o["label"] for o in said] == [r["label"] for r in right]
+        assert [o["score"] for o in said] == pytest.approx([float(r["score"]) for r in right], abs=0.002)
+        for mine, line in zip(said, right):
+            assert mine["box"] == pytest.approx([float(line[side]) for side in ("left", "top", "right", "bottom")], abs=0.1)
+        stored = [a for a in document["annotations"] if a["image_id"] == image["id"] and "segmentation" in a]
+        for mine, entry in zip(said, stored):
+            assert mine["outline"].ravel() == pytest.approx(entry["segmentation"][0], abs=0.1)
 
 
 def _check_sections(result) -> None:
@@ -46,6 +70,10 @@ def _check_sections(result) -> None:
     rows = {row[0]["text"]: [c["value"] for c in row[1:]] for row in blocks[""]["rows"]}
     assert set(rows) == set(made.CLASSES)
     assert min(values[0] for values in rows.values()) > 0.7
+    assert [row[0]["text"] for row in blocks["By size of the objects"]["rows"]] == ["small", "medium", "large"]
+    assert blocks["By size of the objects"]["rows"][0][1]["value"] > 0.7, "all objects are small"
+    assert {row[0]["text"]: row[3]["value"] for row in blocks["Counts"]["rows"]}.keys() == {*made.CLASSES, "all"}
+    assert blocks["Counts by picture"]["rows"]
     worst = blocks["The worst test pictures"]["pictures"]
     typical = blocks["Typical test pictures"]["pictures"]
     assert 6 <= len(worst) <= 12 and 6 <= len(typical) <= 12
@@ -79,8 +107,6 @@ def _check_documents(folder, scenes) -> None:
 
 def _check_prediction(folder, make_run, schemas, tmp_path) -> None:
     """New pictures with annotations are answered and scored, those without are answered."""
-    import shutil
-
     kept = tmp_path / "shared" / "registry" / "model"
     shutil.copytree(folder / "out" / "model", kept)
     version = {"path": "../../registry/model", "run": "ft-test", "name": "model", "version": 1}

@@ -2,13 +2,15 @@
 
 import contextlib
 import io
+from dataclasses import replace
 
 import numpy
 import pytest
 from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
 
-from trainer.kinds.objects import scores, truth as truths
+from trainer.core.example import Example
+from trainer.kinds.objects import counting, outlines, scores, target as targets, truth as truths
 from trainer.kinds.objects.scores import Boxes, Matched
 from trainer.kinds.objects.target import AP, AP50, AR, COUNTS, Answers, Objects
 from trainer.kinds.objects.truth import COUNTED, CROWD, DIFFICULT, Truth
@@ -41,16 +43,21 @@ def made(seed: int, pictures: int = 25) -> tuple[list[Truth], list[Boxes]]:
 
 def reference(there, said, outlined=False) -> numpy.ndarray:
     """The precision by overlap, recall and class of pycocotools."""
+    return judged(there, said, [[0, 1e10]], outlined)[:, :, :, 0]
+
+
+def judged(there, said, areas, outlined=False) -> numpy.ndarray:
+    """The same also by the range of areas."""
     document, answers = scores.documents(there, said, CLASSES, outlined)
     with contextlib.redirect_stdout(io.StringIO()):
         right = COCO()
         right.dataset = document
         right.createIndex()
         judge = COCOeval(right, right.loadRes(answers), "segm" if outlined else "bbox")
-        judge.params.areaRng, judge.params.areaRngLbl, judge.params.maxDets = [[0, 1e10]], ["all"], [MOST]
+        judge.params.areaRng, judge.params.areaRngLbl, judge.params.maxDets = areas, [str(a) for a in areas], [MOST]
         judge.evaluate()
         judge.accumulate()
-    return judge.eval["precision"][:, :, :, 0, 0]
+    return judge.eval["precision"][:, :, :, :, 0]
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -65,6 +72,31 @@ def test_resampled_pictures_count_as_often_as_they_are_drawn(seed):
     drawn = numpy.random.default_rng(seed).integers(0, len(there), len(there))
     tables = Matched(there, said, CLASSES, MOST).tables(drawn)
     assert tables.precision == pytest.approx(reference([there[i] for i in drawn], [said[i] for i in drawn]), abs=1e-6)
+
+
+@pytest.mark.parametrize("outlined", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_scores_by_size_are_those_of_the_reference(seed, outlined):
+    there, said = made(seed)
+    there = [replace(t, width=550, height=550, boxes=2.5 * t.boxes) for t in there]
+    said = [replace(b, boxes=(2.5 * b.boxes).round(2)) for b in said]
+    target = Objects(("a", "b", "c"), MOST, outlined=outlined)
+    if outlined:
+        there = [replace(t, outlines=tuple([outlines.ellipse(b).ravel().tolist()] for b in t.boxes)) for t in there]
+        said = [replace(b, outlines=tuple(outlines.ellipse(box) for box in b.boxes)) for b in said]
+    right = judged(there, said, [[0, 32**2], [32**2, 96**2], [96**2, 1e10]], outlined)
+    assert (right.max(axis=(0, 1)) >= 0).any(axis=0).all(), "there are objects of each size"
+    for size, tables in enumerate(target.by_size(Answers(there, said, CLASSES, MOST, 0.5, outlined)).values()):
+        assert tables.precision == pytest.approx(right[..., size], abs=1e-6)
+
+
+def test_resampled_pictures_have_scores_by_size():
+    there, said = made(4)
+    drawn = numpy.random.default_rng(4).integers(0, len(there), len(there))
+    ranges = [(0.0, 900.0), (900.0, 1e10)]
+    right = judged([there[i] for i in drawn], [said[i] for i in drawn], [list(r) for r in ranges])
+    for size, tables in enumerate(Matched(there, said, CLASSES, MOST, areas=ranges).by_area(drawn)):
+        assert tables.precision == pytest.approx(right[..., size], abs=1e-6)
 
 
 def test_nothing_found_is_zero_and_nothing_to_find_is_left_out():
@@ -130,3 +162,22 @@ def test_the_score_from_which_objects_count_is_that_of_the_best_f1():
     assert 0.4 < decided.threshold <= 0.7 and answered["test"].threshold == decided.threshold
     assert decided.losses(answered["test"]).tolist() == [0, 0]
     assert decided.restored(decided.described()) == decided
+
+
+def test_counts_are_of_each_label_and_picture():
+    labels = ("a", "b")
+    there = [replace(_truth(BOX, FAR), classes=numpy.asarray([0, 1])), _truth(BOX), _truth(BOX, flag=CROWD), _truth()]
+    said = [_boxes(BOX, FAR), _boxes(), _boxes(BOX, BOX), _boxes(FAR, sure=0.1)]
+    target = Objects(labels, 5, 0.5)
+    answers = Answers(there, said, 2, 5, 0.5)
+    true, found = targets.counts(answers)
+    assert true.tolist() == [[1, 1], [1, 0], [0, 0], [0, 0]]
+    assert found.tolist() == [[2, 0], [0, 0], [0, 0], [0, 0]]
+    assert target.summary(answers)[COUNTS] == pytest.approx(3 / 4)
+    examples = [Example(f"{i}.png", 0, "", "") for i in range(4)]
+    _, of_labels, of_pictures = counting.blocks_of(examples, answers, target)
+    values = {row[0].text: [c.value for c in row[1:]] for row in of_labels.rows}
+    assert values == {"a": [0.5, 0.5, 0.5, 0.5], "b": [0.25, 0, 0.25, 0.75], "all": [0.75, 0.5, 0.25, 0.75]}
+    assert [[c.text or c.value for c in row] for row in of_pictures.rows[:2]] == [
+        ["0.png", 2, 2, "1 / 2", "1 / 0"], ["1.png", 1, 0, "1 / 0", "0 / 0"]
+    ]  # fmt: skip

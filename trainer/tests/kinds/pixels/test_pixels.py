@@ -3,13 +3,14 @@
 import base64
 import io
 import json
+import shutil
 from collections import Counter
 
 import numpy
 import pytest
 import tifffile
 import torch
-from conftest import events_of
+from conftest import ROOT, events_of
 from loading import load, settings_of
 from PIL import Image
 from result_checks import check_files, check_training, predictions, result_of
@@ -300,7 +301,7 @@ def network() -> dict:
     return {"model": "pixels-unet", "epochs": 6, "batch_size": 8}
 
 
-def test_squares_are_learnt_reported_and_answered(make_run, schemas, network):
+def test_squares_are_learnt_reported_and_answered(make_run, schemas, network, monkeypatch):
     spec = make_run(masked(40), run="ft-masks", **network)
     assert run(str(spec), "local") == 0
     result = check_training(spec.parent, schemas)
@@ -327,12 +328,25 @@ def test_squares_are_learnt_reported_and_answered(make_run, schemas, network):
     right = numpy.asarray(Image.open(io.BytesIO(masked(3)["masks/plot-000.png"])))
     assert (said == right).mean() > 0.95
     assert {row["class"] for row in predictions(asked.parent)} == {"background", "object"}
+    picture = asked.parent / "inputs" / "images" / "plot-000.png"
     foreign = masked(12, values=(3, 7)) | {"masks/plot-011.png": png(numpy.full((20, 20), 3, numpy.uint8))}
     asked = make_run(foreign, run="pr-foreign", kind="predict", more={"model": model})
     assert run(str(asked), "local") == 0
     answered = check_files(asked.parent, schemas)
     assert not answered["prediction"].get("scores")
     assert {"masks_unused", "labels_unused"} <= {w["code"] for w in answered["warnings"]}
+    names = use_snippet(spec.parent / "out", picture, monkeypatch)
+    assert (names["answer"] == said // 255).mean() > 0.999
+    assert (numpy.asarray(Image.open(spec.parent / "out" / "the mask.png")) == names["answer"]).all()
+
+
+def use_snippet(folder, picture, monkeypatch) -> dict:
+    """What the lines of Python for users name, run beside a delivered model with one picture."""
+    monkeypatch.chdir(folder)
+    shutil.copy(picture, "a picture of yours.png")
+    names: dict = {}
+    exec(compile((ROOT / "trainer/kinds/pixels/snippets/pixels.py").read_text(), "pixels", "exec"), names)
+    return names
 
 
 def heights(count=30, side=64):
@@ -349,7 +363,7 @@ def heights(count=30, side=64):
     return found
 
 
-def test_heights_are_learnt_in_their_unit(make_run, schemas, network):
+def test_heights_are_learnt_in_their_unit(make_run, schemas, network, monkeypatch):
     spec = make_run(heights(), run="ft-heights", **network | {"epochs": 15})
     assert run(str(spec), "local") == 0
     result = check_training(spec.parent, schemas)
@@ -363,6 +377,8 @@ def test_heights_are_learnt_in_their_unit(make_run, schemas, network):
     said = tifffile.imread(asked.parent / "out" / "answers" / "images" / "t0.tif")
     right = tifffile.imread(io.BytesIO(heights(3)["heights/t0.tif"]))
     assert numpy.abs(said - right).mean() < 4
+    names = use_snippet(spec.parent / "out", asked.parent / "inputs" / "images" / "t0.tif", monkeypatch)
+    assert names["answer"] == pytest.approx(said, abs=1e-2)
 
 
 def test_the_report_shows_the_worst_windows_first(tmp_path):
