@@ -25,7 +25,8 @@ def repository(tmp_path):
 
 def ran(repository, command: str = COMMAND, code: int = 0, **environment) -> list[str]:
     full = [sys.executable, SCRIPT, "passed", sys.executable, "-c", command, "+++", *ALL, ALL[0]]
-    assert subprocess.run(full, cwd=repository, env={**os.environ, **environment}).returncode == code
+    inherited = {name: value for name, value in os.environ.items() if name != "FRESH"}
+    assert subprocess.run(full, cwd=repository, env={**inherited, **environment}).returncode == code
     return (repository / "asked").read_text().split()
 
 

@@ -67,7 +67,7 @@ class _Fit:
         self.texts, self.truth = self._sample(data.splits["train"], TRAIN_CHARACTERS)
         self.held_out, self.held_out_truth = self._sample(data.splits["validation"], VALIDATION_CHARACTERS)
         whole = len(self.texts) == len(data.splits["train"]) and len(self.held_out) == len(data.splits["validation"])
-        self.parts = folds.of(data, target, settings.seed) if whole else None
+        self.parts = folds.of(data, target, settings.seed, folds.ENOUGH) if whole else None
 
     def _sample(self, examples: list[Example], characters: int) -> tuple[list[str], numpy.ndarray]:
         """Texts and targets of the examples, or of a sample of at most so many characters, in their order."""

@@ -10,7 +10,7 @@ import pytest
 import tifffile
 from conftest import events_of
 from PIL import Image, ImageOps
-from result_checks import check_success, predictions
+from result_checks import blocks_of, check_success, predictions
 from small_datasets import png, squares
 
 from trainer.core.example import Dataset, Example
@@ -190,8 +190,7 @@ def test_a_model_of_sixteen_bits_is_trained_and_asked(make_run, schemas):
     result = check_success(spec.parent, schemas)
     assert result["metrics"]["test"]["accuracy"]["value"] >= 0.9
     assert "bands" in {e.get("what") for e in events_of(spec.parent)}
-    (section,) = result["sections"]
-    facts, seen = section["blocks"]
+    facts, seen = blocks_of(result, "Pictures")
     assert {f["name"]: f["value"] for f in facts["facts"]}["Stored"] == "1 band of 16 bits"
     assert [p["caption"] for p in seen["pictures"]] == ["left", "right"] * 6
     for shown in seen["pictures"]:
