@@ -280,13 +280,19 @@ func TestAnInstallationThatIsKilledGoesOn(t *testing.T) {
 	require.NoError(t, child.Start())
 	<-reached
 	half := int64(len(repo.Files["model.safetensors"])) / 2
-	require.Eventually(t, func() bool { // the child has written what arrived
-		found, _ := filepath.Glob(filepath.Join(o.models(), ".part", "*@*", "model.safetensors"))
+	arrived := func(name string) int64 {
+		found, _ := filepath.Glob(filepath.Join(o.models(), ".part", "*@*", name))
 		if len(found) != 1 {
-			return false
+			return -1
 		}
 		info, err := os.Stat(found[0])
-		return err == nil && info.Size() == half
+		if err != nil {
+			return -1
+		}
+		return info.Size()
+	}
+	require.Eventually(t, func() bool { // the child has written what arrived; it loads several files at a time
+		return arrived("model.safetensors") == half && arrived("vocab.txt") == int64(len(repo.Files["vocab.txt"]))
 	}, 20*time.Second, 5*time.Millisecond)
 	require.NoError(t, child.Process.Kill())
 	_, ok := errors.AsType[*exec.ExitError](child.Wait())
