@@ -77,11 +77,16 @@ func Start(repos map[string]Repo, options ...Option) *Hub {
 	for id, repo := range repos {
 		h.Put(id, repo)
 	}
-	h.files = httptest.NewServer(http.HandlerFunc(h.serveLarge))
-	h.api = httptest.NewServer(http.HandlerFunc(h.serveAPI))
-	h.URL, h.FileURL = h.api.URL+h.prefix, h.files.URL
+	h.files = httptest.NewUnstartedServer(http.HandlerFunc(h.serveLarge))
+	h.api = httptest.NewUnstartedServer(http.HandlerFunc(h.serveAPI))
+	// The addresses are set before the first request: a client of a hub that ended may ask at once, where the port is the same.
+	h.URL, h.FileURL = address(h.api)+h.prefix, address(h.files)
+	h.files.Start()
+	h.api.Start()
 	return h
 }
+
+func address(s *httptest.Server) string { return "http://" + s.Listener.Addr().String() }
 
 // Close stops both servers.
 func (h *Hub) Close() {
