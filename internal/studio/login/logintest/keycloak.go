@@ -83,9 +83,10 @@ func Start(opts Options) (*Keycloak, error) {
 	mux.HandleFunc("POST /realms/clowder/token", k.token)
 	mux.HandleFunc("POST /realms/clowder/logout", k.logout)
 	mux.Handle("GET /realms/clowder/keys", http.StripPrefix("/realms/clowder", &k.keys))
-	k.server = httptest.NewServer(mux)
-	k.URL = k.server.URL + "/realms/clowder"
+	k.server = httptest.NewUnstartedServer(mux)
+	k.URL = "http://" + k.server.Listener.Addr().String() + "/realms/clowder"
 	k.keys.SetIssuer(k.URL)
+	k.server.Start()
 	return k, nil
 }
 
