@@ -109,8 +109,8 @@ def examples(spec: Spec, settings, model: Model, launcher, events: Events, began
 def _tell_of_unknown(labels: list[str], labelled: int, events: Events) -> None:
     """Say which labels of the ``labelled`` rows the answers are not compared with."""
     if labels:
-        text = f"{len(labels)} of {count(labelled, 'label')} are not compared with the answers, because the model cannot answer with them: "
-        events.warning("labels_unused", f"{text}{some(list(dict.fromkeys(labels)), 5)}.")
+        text = f"Of {count(labelled, 'label')}, {len(labels):,} cannot be compared with the answers, because the model does not know them"
+        events.warning("labels_unused", f"{text}: {some(list(dict.fromkeys(labels)), 5)}.")
 
 
 def _estimated(spec: Spec, model: Model, target, examples: list[Example], events: Events) -> tuple[numpy.ndarray, dict[str, str]]:

@@ -7,7 +7,7 @@ import numpy
 from trainer.core import blocks
 from trainer.core.blocks import RESULT, Cell, Column, Section
 from trainer.core.example import Dataset
-from trainer.errors import count, one_line
+from trainer.errors import count, one_line, reading_model
 from trainer.export.finished import Answered
 from trainer.measure.predictions import Predictions
 from trainer.run_folder.events import Events
@@ -44,13 +44,14 @@ def _of_answers(target: Target, predicted: numpy.ndarray, confidence: numpy.ndar
 def compared(described: dict, answered: Answered, columns: Sequence[str], events: Events) -> Comparison | None:
     """The comparison of the rows of a prediction with the profile of the model; None for models without one. ``events`` takes a warning.
 
-    Raises ValueError, KeyError, TypeError or AttributeError for a profile that is damaged or forged.
+    Raises UserError for a profile that is damaged or forged.
     """
-    profiles = profile.restored(described.get(PROFILE, []))
+    with reading_model("The model"):
+        profiles = profile.restored(described.get(PROFILE, []))
     if not profiles:
         return None
     traits = list(answered.kind.traits(answered.examples, columns, described["types"]))
-    if any(p.name == _ANSWER for p in profiles):
+    if any(getattr(p, "answer", False) for p in profiles):
         traits += _of_answers(answered.target, answered.predicted, answered.confidence)
     found = comparison.compare(profiles, traits)
     if found.findings:

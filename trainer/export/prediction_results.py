@@ -6,7 +6,7 @@ import numpy
 
 from trainer.config.spec import Spec
 from trainer.core import blocks
-from trainer.errors import reading_model, some
+from trainer.errors import some
 from trainer.export import display, likeness, results
 from trainer.export.finished import Answered
 from trainer.measure.metric import described
@@ -35,8 +35,7 @@ def prediction(
 ) -> None:
     """Write predictions.csv and result.json. ``facts`` are what else is said of the question, ``unit`` what was predicted; empty for rows."""
     kind = answered.kind
-    with reading_model("The model"):
-        compared = likeness.compared(model.description, answered, columns, events)
+    compared = likeness.compared(model.description, answered, columns, events)
     out = spec.work / results.OUT
     out.mkdir()
     files.write_text(out / "predictions.csv", kind.answers_table(answered, columns) or _table(settings, answered, columns, compared))

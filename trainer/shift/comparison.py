@@ -46,8 +46,8 @@ class Comparison:
 
 def compare(profiles: Sequence[Profile], traits: Sequence[Trait]) -> Comparison:
     """Compare the traits of new rows with the profiles of the same names. Traits without a profile are left alone."""
-    known = {p.name: p for p in profiles}
-    pairs = [(known[t.name], t) for t in traits if t.name in known]
+    known = {_key(p): p for p in profiles}
+    pairs = [(known[_key(t)], t) for t in traits if _key(t) in known]
     rows = max((len(t.values) for t in traits), default=0)
     marks: list[list[str]] = [[] for _ in range(rows)]
     tested: list[Finding] = []
@@ -59,6 +59,11 @@ def compare(profiles: Sequence[Profile], traits: Sequence[Trait]) -> Comparison:
                 marks[row].append(profile.name)
     found = [f for f in tested if f.said and f.p * len(tested) < ALARMS]
     return Comparison(rows, len(pairs), len(tested), sorted(found, key=lambda f: f.p), marks)
+
+
+def _key(described: Profile | Trait) -> tuple[str, bool]:
+    """A column of a table may be called like an answer."""
+    return described.name, getattr(described, "answer", False)
 
 
 def _compared(profile: Profile, trait: Trait) -> tuple[list[Finding], numpy.ndarray]:

@@ -39,7 +39,7 @@ class NumberProfile:
         return cls(trait.name, len(trait.values), len(trait.values) - len(there), float(there[0]), float(there[-1]), values, trait.answer)
 
     def check(self) -> None:
-        _check(self.name, self.rows, self.missing)
+        _check(self.name, self.rows, self.missing, self.answer)
         numbers = (self.low, self.high, *self.values)
         if not all(isinstance(v, int | float) and math.isfinite(v) for v in numbers) or not 0 < len(self.values) <= _VALUES:
             raise ValueError("the numbers of a trait are wrong")
@@ -70,7 +70,7 @@ class CategoryProfile:
         return cls(trait.name, len(trait.values), missing, kept, len(kept) == len(counted), once, trait.answer)
 
     def check(self) -> None:
-        _check(self.name, self.rows, self.missing)
+        _check(self.name, self.rows, self.missing, self.answer)
         if not isinstance(self.whole, bool) or not _is_count(self.once) or not 0 < len(self.counts) <= _VALUES:
             raise ValueError("the categories of a trait are wrong")
         if not all(isinstance(c, str) and len(c) <= CHARACTERS and _is_count(n) for c, n in self.counts.items()):
@@ -141,8 +141,8 @@ def _unknown(name: str, values: Sequence[Sequence[str]], known: frozenset[str]) 
     return Numbers(name, numpy.asarray([sum(w[:_WORD] not in known for w in words) / len(words) if words else math.nan for words in values]))
 
 
-def _check(name: Any, rows: Any, missing: Any) -> None:
-    if not isinstance(name, str) or not _is_count(rows) or not _is_count(missing) or missing > rows:
+def _check(name: Any, rows: Any, missing: Any, answer: Any) -> None:
+    if not isinstance(name, str) or not isinstance(answer, bool) or not _is_count(rows) or not _is_count(missing) or missing > rows:
         raise ValueError("a trait is not described")
 
 

@@ -137,7 +137,7 @@ def test_rows_without_a_label_are_answered_and_unknown_labels_do_not_count(train
     rows[1][2], rows[2][2] = "", "a label that the model never saw"
     folder, found = answer({"new.csv": table(rows[0], rows[1:])}, model("text"))
     told = {w["code"]: w["text"] for w in result_of(folder)["warnings"]}
-    assert f"1 of {len(rows) - 2} labels" in told["labels_unused"] and "a label that the model never saw" in told["labels_unused"]
+    assert f"Of {len(rows) - 2} labels, 1 cannot" in told["labels_unused"] and "a label that the model never saw" in told["labels_unused"]
     assert found["rows"] == len(rows) - 1
     assert {s["n"] for s in found["scores"].values()} == {len(rows) - 3}
     folder, without = answer({"new.csv": table(rows[0][:2], [r[:2] for r in rows[1:]])}, model("text"))

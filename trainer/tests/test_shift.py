@@ -116,6 +116,11 @@ def test_answers_are_compared_and_higher_confidence_is_no_alarm():
     assert "other shares" in compare(known, [Categories("the answer", ["b"] * 500, answer=True)]).findings[0].said
 
 
+def test_a_column_that_is_called_like_an_answer_is_not_compared_with_it():
+    names = [Categories("the answer", ["yes"] * 100), Categories("the answer", ["a", "b"] * 50, answer=True)]
+    assert not compare(profile.restored(profile.learn(names)), names).findings
+
+
 @pytest.mark.parametrize("count", [0, 1, 5])
 def test_few_rows_are_not_tested(count):
     chance = numpy.random.default_rng(3)

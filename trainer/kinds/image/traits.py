@@ -9,7 +9,7 @@ from trainer.core.example import Example
 from trainer.data import rasters
 from trainer.shift.traits import Numbers, Trait
 
-_PICTURES = 300  # that are looked at
+_PICTURES = 100  # that are looked at, each of which is decoded
 _SIDE = 128  # pixels of the small picture that is measured
 _NAMES = ("the width", "the height", "the brightness", "the contrast", "the sharpness")
 

@@ -185,8 +185,8 @@ def to_predict(sources: Sources, measured: bool, events: Events | None = None) -
         compared = {m.name for m in known.values()}
         unfit = [m.name for m in reading.sides.masks if m.name not in compared]
         if unfit and events is not None:
-            text = f"{count(len(unfit), 'mask')} cannot be read, or differ in size from their pictures: the answers are not compared with them: "
-            events.warning("masks_unused", f"{text}{some(unfit, 5)}.")
+            text = "The answers are not compared with masks that cannot be read or have another size than their picture"
+            events.warning("masks_unused", f"{text}: {some(unfit, 5)}.")
         masked = frozenset(m.name for m in (*reading.sides.masks, *reading.sides.masks_alone))
     pictures = [i for i in sources.images if i.name not in masked]
     fine = [p for p in pictures if images.decodes(p.file)]

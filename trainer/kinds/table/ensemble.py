@@ -5,7 +5,7 @@ The shares are chosen on rows that the models have not seen.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -119,12 +119,11 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings, fitted: Map
         Member(h.name, kind, share, own, h.model()) for (kind, h), share, own in zip(found, chosen, losses, strict=True) if share
     )  # fmt: skip
     left_out = tuple((h.name, own) for (_, h), share, own in zip(found, chosen, losses, strict=True) if not share)
-    labels = tuple(target.labels)
+    whole = Ensemble(members, tuple(target.labels), loss, left_out)
     if held.turns is None:
-        return Ensemble(members, labels, loss, left_out)
-    whole = Ensemble(members, labels, loss, left_out)
+        return whole
     answers = shares.mean([h.outputs for _, h in found], chosen)
-    return Ensemble(members, labels, loss, left_out, held_out_loss=loss, judged=_Judged(whole, held, answers))
+    return replace(whole, held_out_loss=loss, judged=_Judged(whole, held, answers))
 
 
 def load(folder: Path) -> Ensemble:

@@ -15,7 +15,7 @@ def of(examples: Sequence[Example], columns: Sequence[str], types: dict[str, str
     found: list[Trait] = []
     for place, name in enumerate(columns):
         cells = [e.content[place] for e in examples]
-        if types[name] == CATEGORY:
+        if types.get(name) == CATEGORY:
             found.append(Categories(name, [c.strip() for c in cells]))
         else:
             found.append(Numbers(name, numpy.asarray([numpy.nan if (n := number(c)) is None else n for c in cells], numpy.float64)))

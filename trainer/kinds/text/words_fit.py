@@ -67,7 +67,8 @@ class _Fit:
         self.texts, self.truth = self._sample(data.splits["train"], TRAIN_CHARACTERS)
         self.held_out, self.held_out_truth = self._sample(data.splits["validation"], VALIDATION_CHARACTERS)
         whole = len(self.texts) == len(data.splits["train"]) and len(self.held_out) == len(data.splits["validation"])
-        self.parts = folds.of(data, target, settings.seed, folds.ENOUGH) if whole else None
+        self.apart = bool(settings.validation_file)  # a person chose the validation rows, which then only judge
+        self.parts = folds.of(data, target, settings.seed, folds.ENOUGH) if whole and not self.apart else None
 
     def _sample(self, examples: list[Example], characters: int) -> tuple[list[str], numpy.ndarray]:
         """Texts and targets of the examples, or of a sample of at most so many characters, in their order."""
@@ -105,8 +106,8 @@ class _Fit:
         return self._of_all_rows(found, chosen, train, held_out)
 
     def _of_all_rows(self, found: Words, chosen: dict[str, _Model], train: Features, held_out: Features) -> Words:
-        """The same models, fitted on the training and the validation rows."""
-        if not len(self.held_out_truth) or found.simple is None:
+        """The same models, fitted on the training and the validation rows, unless these only judge."""
+        if not len(self.held_out_truth) or found.simple is None or self.apart:
             return found
         truth = numpy.concatenate([self.truth, self.held_out_truth])
 

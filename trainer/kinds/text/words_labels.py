@@ -139,6 +139,7 @@ class _Fit:
         self.train, self.count = [text_terms.plain(text_of(e), self.lower) for e in train], len(train)
         self.held_out = [text_terms.plain(text_of(e), self.lower) for e in held_out]
         self.truth = target.encode([e.target for e in (*train, *held_out)]) > 0
+        self.apart = bool(settings.validation_file)  # a person chose the validation rows, which then only judge
 
     def model(self) -> WordsLabels:
         most = max(1, min(MAX_TERMS, MAX_WEIGHTS // self.labels))
@@ -197,7 +198,7 @@ class _Fit:
     def _parts(self, features: "csr_matrix") -> list[tuple[numpy.ndarray, numpy.ndarray]]:
         """The rows to fit on and the rows to judge by: five times, or once where there are enough validation rows or much to do."""
         rows, every = len(self.truth), numpy.arange(len(self.truth))
-        if rows - self.count < ENOUGH and features.nnz * self.labels <= _WORK and rows >= 2 * COUNT:
+        if not self.apart and rows - self.count < ENOUGH and features.nnz * self.labels <= _WORK and rows >= 2 * COUNT:
             place = numpy.random.default_rng(self.seed).permutation(rows) % COUNT
             return [(every[place != i], every[place == i]) for i in range(COUNT)]
         return [(every[: self.count], every[self.count :])] if rows > self.count else []

@@ -13,7 +13,7 @@ from trainer.estimators import folds
 from trainer.kinds.text import log_count_ratio, text_terms, words, words_fit
 from trainer.targets.classes import Classes
 
-SETTINGS = SimpleNamespace(lower_case="auto", seed=42, max_minutes=60, class_weights="none", source=lambda name: "form")
+SETTINGS = SimpleNamespace(lower_case="auto", seed=42, max_minutes=60, class_weights="none", validation_file="", source=lambda name: "form")
 TEXTS = ["The river runs past the lamp.", "A QUIET garden", "", "    ", "ab", "größer 東京 کتاب 🙂", "don't  stop\nnow", "\ud800 half a pair"]
 
 
@@ -104,6 +104,8 @@ def test_the_validation_rows_are_learnt_from_after_they_have_judged():
     right = [(m.outputs(data.splits["validation"]).argmax(1) == truth).mean() for m in (model.judged, model)]
     assert right[0] < 0.8 < 0.95 < right[1], "the model that is delivered knows them"
     assert model.judged.judged is None
+    apart = fitted(data, validation_file="chosen.csv")
+    assert apart.judged is None and (apart.outputs(data.splits["validation"]).argmax(1) == truth).mean() < 0.8, "chosen rows only judge"
     assert fitted(dataset([("a b", "a"), ("b c", "b")] * 20, validation=0)).judged is None
 
 

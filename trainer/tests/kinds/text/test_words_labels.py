@@ -16,7 +16,7 @@ from trainer.run_folder import files
 
 LABELS = Labels(("dark", "river", "warm"))
 PARTS = {"dark": "a dark lamp at night", "river": "the river under the bridge", "warm": "warm bread in the morning"}
-SETTINGS = SimpleNamespace(lower_case="auto", seed=7)
+SETTINGS = SimpleNamespace(lower_case="auto", seed=7, validation_file="")
 
 
 def examples(targets: list[str]) -> list[Example]:
@@ -126,7 +126,7 @@ def test_a_label_that_no_row_has_is_not_predicted():
 
 def test_case_counts_where_the_user_says_so():
     train = [Example("all.csv", i + 2, text, target) for i, (text, target) in enumerate([("POLISH men", "dark"), ("polish shoes", "warm")] * 12)]
-    found = words_labels.fit(dataset(train, []), LABELS, SimpleNamespace(lower_case="no", seed=1))
+    found = words_labels.fit(dataset(train, []), LABELS, SimpleNamespace(lower_case="no", seed=1, validation_file=""))
     assert not found.lower
     dark, _, warm = found.outputs([Example("x", 1, "POLISH", ""), Example("x", 1, "polish", "")])[:, :3].T
     assert dark[0] > dark[1] and warm[0] < warm[1]
@@ -135,7 +135,9 @@ def test_case_counts_where_the_user_says_so():
 def test_very_long_data_is_sampled_by_the_seed(monkeypatch):
     monkeypatch.setattr(words_labels, "MAX_CHARACTERS", 400)
     train = examples(SEVERAL * 6)
-    first, same, other = (words_labels._Fit(dataset(train, []), LABELS, SimpleNamespace(lower_case="auto", seed=s)).train for s in (1, 1, 2))
+    first, same, other = (
+        words_labels._Fit(dataset(train, []), LABELS, SimpleNamespace(lower_case="auto", seed=s, validation_file="")).train for s in (1, 1, 2)
+    )
     assert 2 <= len(first) < len(train) and first == same != other
 
 
