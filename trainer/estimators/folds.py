@@ -30,6 +30,15 @@ class Folds:
             yield numpy.setdiff1d(every, held, assume_unique=True), held
 
 
+@dataclass(frozen=True)
+class OutOfFold:
+    """What models answered to ``examples`` that had not seen them: probabilities (rows x classes) or numbers. An estimator that was judged by folds
+    has this as ``out_of_fold``."""
+
+    examples: list[Example]
+    outputs: numpy.ndarray
+
+
 def of(data: Dataset, target: Classes | Number, seed: int, enough: float = ENOUGH, most: int = MOST) -> Folds | None:
     """The folds of ``data``; None where there are no validation rows, or ``enough`` of them, or where there are too few or more than ``most``
     rows.

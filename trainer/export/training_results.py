@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from trainer.core import blocks
 from trainer.core.example import Dataset, Example
 from trainer.core.plan import Plan
 from trainer.data import origins
-from trainer.export import display, examples, license, likeness, promised, results
+from trainer.export import display, doubted, examples, license, likeness, promised, results
 from trainer.export.description import describe, use
 from trainer.export.finished import Finished
 from trainer.launch.outcome import Outcome, Trial
@@ -45,9 +46,11 @@ def training(
     candidates: list[dict] | None,
     search: dict | None = None,
     held_out: Answers | None = None,
+    looked: Sequence[doubted.Looked] = (),
 ) -> None:
     """Write all results that the worker did not write, and result.json last. ``search`` describes the search that chose the settings,
-    ``held_out`` are answers to more held-out rows than the validation rows, by models that had not seen them."""
+    ``held_out`` are answers to more held-out rows than the validation rows, by models that had not seen them, and ``looked`` the rows whose
+    labels are checked by such answers."""
     prepared, sections = promised.training(prepared, outcome.answers, settings, events, held_out)
     plan, out = prepared.plan, spec.work / results.OUT
     reports = {n: plan.target.report(a, settings.seed) for n, a in outcome.answers.items()}
@@ -68,6 +71,9 @@ def training(
     _model(outcome, out / "model", prepared, data, reports["test"])
     files.write_json(out / "metrics.json", figures)
     files.write_text(out / "predictions.csv", plan.kind.predictions(finished) or _predictions(finished))
+    doubts = doubted.training(looked, data, plan.target, finished.origins, events)
+    if doubts.table:
+        files.write_text(out / doubted.FILE, doubts.table)
     if _baseline_wins(reports["test"], simple):
         _save_baseline(simple, out / "baseline", plan, data, prepared)
     add_event_files(spec, settings, out)
@@ -77,8 +83,9 @@ def training(
 
     model = _described_model(prepared, outcome, out)
     parts = plan.kind.parts(finished)
-    if sections:
+    if sections := [*sections, *doubts.sections]:
         parts = {**parts, "sections": [*parts.get("sections", []), *blocks.described(sections)]}
+    parts = {**parts, "about": {**parts.get("about", {}), **doubts.about}}
     results.finish(
         spec, settings, "training", plan.task, events, began,
         checks=data.checks,

@@ -38,6 +38,11 @@ class Predictions:
     def __len__(self) -> int:
         return len(self.truth)
 
+    def chosen(self, rows: numpy.ndarray) -> "Predictions":
+        """The predictions for ``rows``."""
+        columns = (self.truth, self.predicted, self.confidence, self.likelihood, self.probabilities)
+        return Predictions(*(None if column is None else column[rows] for column in columns))
+
     @property
     def continuous(self) -> bool:
         """True for regression."""

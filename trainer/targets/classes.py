@@ -5,12 +5,13 @@ from typing import ClassVar, Self
 
 import numpy
 
-from trainer.measure import metric, metrics, rare_classes
+from trainer.measure import label_errors, metric, metrics, rare_classes
 from trainer.measure.dummy import dummy
 from trainer.measure.histogram import histogram
 from trainer.measure.metric import Metrics
 from trainer.measure.predictions import MAX_CLASSES, Predictions
 from trainer.targets import promise as promises, target
+from trainer.targets.doubt import Doubt, Doubts
 from trainer.targets.promise import Kept, Promise
 
 _ROWS = 128  # of an evaluation in memory at once
@@ -34,6 +35,7 @@ class Classes:
 
     key: ClassVar[str] = "labels"
     metrics: ClassVar[Metrics] = metric.CLASSIFICATION
+    doubts_title: ClassVar[str] = "Labels that may be wrong"
     exact: ClassVar[bool] = False
     evaluation_rows: ClassVar[int] = _ROWS
     weighs_classes: ClassVar[bool] = True
@@ -143,6 +145,23 @@ class Classes:
         order = places[numpy.argsort(-output[places], kind="stable")]
         more = [f"and {len(order) - _LISTED} more"] if len(order) > _LISTED else []
         return "; ".join([*(self.labels[place] for place in order[:_LISTED]), *more])
+
+    def doubts(self, answers: Predictions) -> Doubts:
+        known = numpy.flatnonzero(answers.truth >= 0)
+        if len(known) < label_errors.FEWEST:
+            return Doubts(why=f"Labels are checked from {label_errors.FEWEST} rows on that the model had not seen, and there are {len(known)}.")
+        if len(numpy.unique(answers.truth[known])) < 2:
+            return Doubts(why="All rows that the model had not seen have the same label, so their labels cannot be checked.")
+        found = label_errors.classes(answers.chosen(known), len(self.labels))
+        every = zip(known[found.rows], found.likely, found.probability, found.of_label, found.score, strict=True)
+        doubts = [self._doubt(int(row), self.labels[j], p, q, found.usual[j], score) for row, j, p, q, score in every]
+        warning = "The labels of {rows} are probably wrong: models that had not seen them are sure of another class." if found.evident else ""
+        return Doubts(doubts, warning=warning)
+
+    def _doubt(self, row: int, likely: str, probability: float, of_label: float, usual: float, score: float) -> Doubt:
+        said = f"A model that had not seen this row gives {promises.percent(round(probability, 3))} to {likely}"
+        reason = f"{said} and {promises.percent(round(of_label, 3))} to the label; rows labelled {likely} get {promises.percent(round(usual, 3))} for it."
+        return Doubt(row, likely, reason, float(score), float(probability), float(of_label))
 
     def summary(self, answers: Predictions) -> target.Scores:
         return metrics.summary(answers, self.outputs)

@@ -5,12 +5,13 @@ from typing import ClassVar, Self
 
 import numpy
 
-from trainer.measure import metric, metrics
+from trainer.measure import label_errors, metric, metrics
 from trainer.measure.dummy import dummy
 from trainer.measure.histogram import histogram
 from trainer.measure.metric import Metrics
 from trainer.measure.predictions import Predictions
 from trainer.targets import promise as promises, target
+from trainer.targets.doubt import Doubt, Doubts
 from trainer.targets.promise import Kept, Promise
 
 _ROWS = 128  # of an evaluation in memory at once
@@ -29,6 +30,7 @@ class Number:
 
     key: ClassVar[str] = "mean"
     metrics: ClassVar[Metrics] = metric.REGRESSION
+    doubts_title: ClassVar[str] = "Unusual numbers"
     labels: ClassVar[tuple[str, ...]] = ()
     outputs: ClassVar[int] = 1
     width: ClassVar[int] = 0
@@ -109,6 +111,24 @@ class Number:
     def _bounds(self, outputs: numpy.ndarray) -> dict[str, numpy.ndarray]:
         """The ends of the intervals; none where nothing is promised."""
         return {"low": outputs - self.promise.limits[0], "high": outputs + self.promise.limits[0]} if self.promise is not None else {}
+
+    def doubts(self, answers: Predictions) -> Doubts:
+        known = numpy.flatnonzero(numpy.isfinite(answers.truth))
+        if len(known) < label_errors.FEWEST:
+            return Doubts(why=f"Numbers are checked from {label_errors.FEWEST} rows on that the model had not seen, and there are {len(known)}.")
+        held = answers.chosen(known)
+        if held.truth.min() == held.truth.max():
+            return Doubts(why="All rows that the model had not seen have the same number, so their numbers cannot be checked.")
+        found = label_errors.numbers(held)
+        usual = f"for nine rows in ten it is at most {self.text(found.usual)}"
+        return Doubts([
+            Doubt(
+                int(known[row]), said := self.text(held.predicted[row]),
+                f"A model that had not seen this row answers {said}. The difference is {self.text(abs(held.truth[row] - held.predicted[row]))}; {usual}.",
+                float(times),
+            )
+            for row, times in zip(found.rows, found.times, strict=True)
+        ])  # fmt: skip
 
     def summary(self, answers: Predictions) -> target.Scores:
         return metrics.summary(answers, 0, self.std)

@@ -90,7 +90,7 @@ def _candidates(workers: Workers, plan: Plan, dataset, wanted, events: Events):
 
 def _deliver(spec: Spec, settings, dataset, prepared, found, wanted, workers: Workers, events: Events, began: float, own: dict) -> None:
     """Choose the best candidate, and write the results. ``own`` has what was prepared for the trials of a search with another base model."""
-    from trainer.training import baseline, prepare, search_conclusion as conclude
+    from trainer.training import baseline, prepare, search_conclusion as conclude, unseen
 
     best = candidates.best(found, wanted, prepared.plan)
     search = None
@@ -115,7 +115,8 @@ def _deliver(spec: Spec, settings, dataset, prepared, found, wanted, workers: Wo
     count_of_workers = workers.launcher.workers if workers.launcher and best.fitted is None else 1
     held_out = candidates.held_out_answers(best, prepared.plan)
     delivering = prepare.delivering(prepared, best)
-    export.training(spec, settings, dataset, delivering, outcome, simple, count_of_workers, events, began, listed, search, held_out)
+    looked = unseen.rows(best, found, prepared, dataset)
+    export.training(spec, settings, dataset, delivering, outcome, simple, count_of_workers, events, began, listed, search, held_out, looked)
 
 
 def _to_onnx(launcher, outcome: Outcome, plan: Plan, events: Events) -> None:

@@ -15,6 +15,7 @@ from trainer import estimators
 from trainer.config.settings import Settings
 from trainer.core.example import Dataset, Example
 from trainer.estimators import Estimator
+from trainer.estimators.folds import OutOfFold
 from trainer.kinds.table import encoded, held_out as held_rows, saved, shares
 from trainer.kinds.table.held_out import Held, HeldOut
 from trainer.targets.classes import Classes
@@ -56,6 +57,10 @@ class Ensemble:
     def held_out_rows(self) -> list[Example]:
         """The rows that ``judged`` answers like new ones."""
         return self.judged.held.examples if self.judged is not None else []
+
+    @property
+    def out_of_fold(self) -> OutOfFold | None:
+        return OutOfFold(self.judged.held.examples, self.judged.answers) if self.judged is not None else None
 
     def outputs(self, examples: list[Example]) -> numpy.ndarray:
         return shares.mean([m.model.outputs(examples) for m in self.members], [m.share for m in self.members])

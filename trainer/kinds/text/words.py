@@ -15,6 +15,7 @@ from safetensors import numpy as safetensors
 
 from trainer.config.settings import Settings
 from trainer.core.example import Dataset, Example
+from trainer.estimators.folds import OutOfFold
 from trainer.kinds.label_sets.target import Labels
 from trainer.kinds.text import log_count_ratio, text_terms
 from trainer.measure import linear
@@ -54,6 +55,7 @@ class Words:
     shares: dict[str, float] = field(default_factory=dict)  # of the models in the average
     simple: linear.Linear | None = None  # the bag of words alone, which is not saved unless it is one of the models
     judged: "Words | None" = None  # the model before the validation rows were learnt from as well, which measures it; not saved
+    out_of_fold: OutOfFold | None = None  # not saved
 
     @property
     def parameters(self) -> int:
@@ -78,11 +80,11 @@ class Words:
     def _averaged(self, words: "csr_matrix", characters: "csr_matrix") -> numpy.ndarray:
         features = Features(words, characters, self)
         scores = [scores_of(name, features.of(name), self.weights[name], self.bias[name], self.classes) for name in self.weights]
-        return _answer(averaged(scores, list(self.shares.values())), self.temperature, self.classes)
+        return answer(averaged(scores, list(self.shares.values())), self.temperature, self.classes)
 
     def _of_bag(self, words: "csr_matrix", characters: "csr_matrix") -> numpy.ndarray:
         scores = scores_of(BAG, Features(words, characters, self).of(BAG), self.simple.weights, self.simple.bias, self.classes)
-        return _answer(scores, 1.0, self.classes)
+        return answer(scores, 1.0, self.classes)
 
     def save(self, folder: Path, config_file: str = CONFIG, weights_file: str = WEIGHTS) -> None:
         """See Estimator.save. Beside a network, whose files have these names, it takes others."""
@@ -190,7 +192,8 @@ def averaged(scores: list[numpy.ndarray], shares: Sequence[float]) -> numpy.ndar
     return numpy.average(scores, axis=0, weights=shares)
 
 
-def _answer(mean: numpy.ndarray, temperature: float, classes: int) -> numpy.ndarray:
+def answer(mean: numpy.ndarray, temperature: float, classes: int) -> numpy.ndarray:
+    """The probabilities or the numbers of averaged scores."""
     if not classes:
         return mean
     mean = mean / temperature

@@ -15,10 +15,11 @@ from trainer import threads
 from trainer.config.settings import Settings
 from trainer.core.example import Dataset, Example
 from trainer.estimators import balance, folds
+from trainer.estimators.folds import OutOfFold
 from trainer.gc_pause import paused
 from trainer.kinds.text import log_count_ratio, text_terms
 from trainer.kinds.text.text_terms import Terms
-from trainer.kinds.text.words import BAG, CHARACTERS, RATIO, Features, Words, averaged, scores_of, text_of
+from trainer.kinds.text.words import BAG, CHARACTERS, RATIO, Features, Words, answer, averaged, scores_of, text_of
 from trainer.measure import linear
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
@@ -103,7 +104,14 @@ class _Fit:
             self.classes, terms.terms, grams.terms, bag, terms.idf[:bag], grams.idf, size, self.lower,
             {n: m[1] for n, m in chosen.items()}, {n: m[2] for n, m in chosen.items()}, temperature, shares, simple,
         )  # fmt: skip
-        return self._of_all_rows(found, chosen, train, held_out)
+        return replace(self._of_all_rows(found, chosen, train, held_out), out_of_fold=self._out_of_fold(found, scores))
+
+    def _out_of_fold(self, found: Words, scores: dict[str, numpy.ndarray]) -> OutOfFold | None:
+        """The answers of the average to the rows that were held out in turn; None where the validation rows judged."""
+        mean = averaged([scores[n] for n in found.shares], list(found.shares.values()))
+        if self.parts is None or len(mean) != len(self.parts.examples):
+            return None
+        return OutOfFold(self.parts.examples, answer(mean, found.temperature, self.classes))
 
     def _of_all_rows(self, found: Words, chosen: dict[str, _Model], train: Features, held_out: Features) -> Words:
         """The same models, fitted on the training and the validation rows, unless these only judge."""

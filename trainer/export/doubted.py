@@ -1,0 +1,100 @@
+"""Rows whose label is probably wrong: a list in the report, and all of them in ``label-errors.csv``."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from trainer.core import blocks
+from trainer.core.blocks import RESULT, Cell, Column, Section
+from trainer.core.example import Dataset, Example
+from trainer.data.origins import Origins
+from trainer.errors import count
+from trainer.export import display
+from trainer.measure.predictions import Predictions
+from trainer.run_folder.events import Events
+from trainer.targets.doubt import Doubt, Doubting
+
+FILE = "label-errors.csv"
+_SHOWN = 50  # rows in the report
+_WRITTEN = 10_000  # rows in the file
+_NAMES = {"train": "training", "validation": "validation", "test": "test"}
+_MEANS = (
+    "Such a row can be a wrong label, a row of a sort that the model does not know, or chance. Look at it before you change it. Nothing was left out "
+    "or changed: correct the dataset and train again."
+)
+
+
+@dataclass(frozen=True)
+class Looked:
+    """``examples`` with ``answers`` by models that had not seen them; ``by`` says which models, in a sentence."""
+
+    examples: Sequence[Example]
+    answers: Predictions
+    by: str
+
+
+@dataclass(frozen=True)
+class Listed:
+    """What a training says of its labels: the sections of the report, the text of ``FILE`` (empty for no file), and what is said of the file."""
+
+    sections: list[Section]
+    table: str = ""
+
+    @property
+    def about(self) -> dict[str, dict]:
+        said = "The rows whose label does not fit what models say of them that had not seen them, the least fitting first."
+        return {f"out/{FILE}": {"title": "Labels to check", "text": said}} if self.table else {}
+
+
+def training(looked: Sequence[Looked], data: Dataset, target: object, origins: Origins, events: Events) -> Listed:
+    """What the ``looked`` rows show. ``events`` takes a warning where there is evidence of wrong labels. Nothing for targets without doubts."""
+    if not isinstance(target, Doubting) or not looked:
+        return Listed([])
+    doubts = [target.doubts(each.answers) for each in looked]
+    found = sorted(((each, d) for each, of in zip(looked, doubts, strict=True) for d in of.found), key=lambda pair: -pair[1].score)
+    if all(of.why for of in doubts):
+        return Listed([Section(RESULT, target.doubts_title, [blocks.text(doubts[0].why)])])
+    splits = {id(e): _NAMES.get(name, name) for name, examples in data.splits.items() for e in examples}
+    if warning := next((of.warning for of in doubts if of.warning), ""):
+        rows = count(len(found), "row")
+        events.warning("label_errors", f"{warning.format(rows=rows)} The report and {FILE} list them.")
+    facts = {"Rows looked at": "; ".join(_looked(each, splits) for each, of in zip(looked, doubts, strict=True) if not of.why)}
+    facts["Rows that do not fit"] = f"{len(found):,}" if found else "none"
+    inside = [blocks.facts(facts)]
+    if not found:
+        return Listed([Section(RESULT, target.doubts_title, inside)])
+    inside += [_block(found, data), blocks.text(_MEANS)]
+    return Listed([Section(RESULT, target.doubts_title, inside)], _table(found, data, splits, origins))
+
+
+def _looked(each: Looked, splits: Mapping[int, str]) -> str:
+    counts: dict[str, int] = {}
+    for example in each.examples:
+        name = splits.get(id(example), "other")
+        counts[name] = counts.get(name, 0) + 1
+    return f"{', '.join(f'{n:,} {name} rows' for name, n in counts.items())}, answered by {each.by}"
+
+
+def _block(found: Sequence[tuple[Looked, Doubt]], data: Dataset) -> blocks.Block:
+    sure = any(d.probability is not None for _, d in found)
+    columns = [Column("Row"), Column("Content"), Column("Label"), Column("Fits better"), *[Column("Its probability")] * sure, Column("Why")]
+    rows = []
+    for each, doubt in found[:_SHOWN]:
+        example = each.examples[doubt.row]
+        where = f"{example.file}, row {example.row}" if example.row else example.file
+        texts = (where, data.kind.content(example, data.columns), data.kind.shown_label(example), doubt.likely)
+        rows.append([*(Cell(display.short(t)) for t in texts), *[Cell(value=doubt.probability)] * sure, Cell(doubt.reason)])
+    note = f"The first {_SHOWN} of {len(found):,}; the others are in {FILE}." if len(found) > _SHOWN else ""
+    return blocks.table("", columns, rows, note=note, folded=True)
+
+
+def _table(found: Sequence[tuple[Looked, Doubt]], data: Dataset, splits: Mapping[int, str], origins: Origins) -> str:
+    has_id = any(each.examples[d.row].id for each, d in found)
+    sure = any(d.probability is not None for _, d in found)
+    head = [display.FILE, "row", *["id"] * has_id, "content", "label", "fits better", *["probability", "probability of label"] * sure, "split", "reason"]
+    lines = []
+    for each, d in found[:_WRITTEN]:
+        e = each.examples[d.row]
+        values = [f"{d.probability:.4f}", f"{d.of_label:.4f}"] if sure else []
+        content = data.kind.content(e, data.columns)
+        lines.append([e.file, e.row, *[e.id] * has_id, content, e.target, d.likely, *values, splits.get(id(e), ""), d.reason])
+    return display.table(head, lines, origins)
