@@ -2,14 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
 
 from trainer.core import blocks
 from trainer.core.blocks import RESULT, Cell, Column, Section
 from trainer.core.example import Dataset, Example
-from trainer.data.origins import Origins
+from trainer.data.origins import ONE, Origins
 from trainer.errors import count
 from trainer.export import display
+from trainer.measure import predictions
 from trainer.measure.predictions import Predictions
+from trainer.run_folder import files
 from trainer.run_folder.events import Events
 from trainer.targets.doubt import Doubt, Doubting
 
@@ -31,6 +35,11 @@ class Looked:
     answers: Predictions
     by: str
 
+    @classmethod
+    def together(cls, parts: Sequence[tuple[Sequence[Example], Predictions]], by: str) -> Self:
+        """All of ``parts``, of which there is at least one."""
+        return cls([e for examples, _ in parts for e in examples], predictions.concatenated([said for _, said in parts]), by)
+
 
 @dataclass(frozen=True)
 class Listed:
@@ -39,13 +48,18 @@ class Listed:
     sections: list[Section]
     table: str = ""
 
+    def write(self, out: Path) -> None:
+        """Write the file into ``out``, where there is one."""
+        if self.table:
+            files.write_text(out / FILE, self.table)
+
     @property
     def about(self) -> dict[str, dict]:
         said = "The rows whose label does not fit what models say of them that had not seen them, the least fitting first."
         return {f"out/{FILE}": {"title": "Labels to check", "text": said}} if self.table else {}
 
 
-def training(looked: Sequence[Looked], data: Dataset, target: object, origins: Origins, events: Events) -> Listed:
+def training(looked: Sequence[Looked], data: Dataset, target: object, events: Events, origins: Origins = ONE) -> Listed:
     """What the ``looked`` rows show. ``events`` takes a warning where there is evidence of wrong labels. Nothing for targets without doubts."""
     if not isinstance(target, Doubting) or not looked:
         return Listed([])
@@ -90,7 +104,8 @@ def _block(found: Sequence[tuple[Looked, Doubt]], data: Dataset) -> blocks.Block
 def _table(found: Sequence[tuple[Looked, Doubt]], data: Dataset, splits: Mapping[int, str], origins: Origins) -> str:
     has_id = any(each.examples[d.row].id for each, d in found)
     sure = any(d.probability is not None for _, d in found)
-    head = [display.FILE, "row", *["id"] * has_id, "content", "label", "fits better", *["probability", "probability of label"] * sure, "split", "reason"]
+    probabilities = ["probability", "probability of label"] * sure
+    head = [display.FILE, "row", *["id"] * has_id, "content", "label", "fits better", *probabilities, "split", "reason"]
     lines = []
     for each, d in found[:_WRITTEN]:
         e = each.examples[d.row]

@@ -71,9 +71,8 @@ def training(
     _model(outcome, out / "model", prepared, data, reports["test"])
     files.write_json(out / "metrics.json", figures)
     files.write_text(out / "predictions.csv", plan.kind.predictions(finished) or _predictions(finished))
-    doubts = doubted.training(looked, data, plan.target, finished.origins, events)
-    if doubts.table:
-        files.write_text(out / doubted.FILE, doubts.table)
+    doubts = doubted.training(looked, data, plan.target, events, finished.origins)
+    doubts.write(out)
     if _baseline_wins(reports["test"], simple):
         _save_baseline(simple, out / "baseline", plan, data, prepared)
     add_event_files(spec, settings, out)

@@ -36,8 +36,8 @@ class OtherClasses:
 
 
 def classes(a: Predictions, count: int) -> OtherClasses:
-    """The rows of ``a``, whose ``count`` classes are all known, for which another class is as likely as it is for rows that have it as their label, and
-    ``_TIMES`` as likely as the label. Classes are left out whose confident answers are often not the label: they overlap."""
+    """The rows of ``a``, whose ``count`` classes are all known, for which another class is as likely as it is for rows labelled so, and ``_TIMES`` as
+    likely as the label. Classes are left out whose confident answers are often not the label: they overlap."""
     rows = numpy.arange(len(a))
     of_label = numpy.asarray(a.likelihood, numpy.float64)
     sums = numpy.bincount(a.truth, of_label, count)

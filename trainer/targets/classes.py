@@ -159,8 +159,9 @@ class Classes:
         return Doubts(doubts, warning=warning)
 
     def _doubt(self, row: int, likely: str, probability: float, of_label: float, usual: float, score: float) -> Doubt:
-        said = f"A model that had not seen this row gives {promises.percent(round(probability, 3))} to {likely}"
-        reason = f"{said} and {promises.percent(round(of_label, 3))} to the label; rows labelled {likely} get {promises.percent(round(usual, 3))} for it."
+        of = [promises.percent(round(share, 3)) for share in (probability, of_label, usual)]
+        said = f"A model that had not seen this row gives {of[0]} to {likely} and {of[1]} to the label"
+        reason = f"{said}; rows labelled {likely} get {of[2]} for it on average."
         return Doubt(row, likely, reason, float(score), float(probability), float(of_label))
 
     def summary(self, answers: Predictions) -> target.Scores:

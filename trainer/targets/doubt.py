@@ -7,8 +7,8 @@ from typing import Any, Protocol, runtime_checkable
 
 @dataclass(frozen=True)
 class Doubt:
-    """``row`` is the number of the row among the answers, ``likely`` the value that fits better, and ``reason`` a sentence. ``probability`` is that of
-    ``likely`` and ``of_label`` that of the label; None for numbers. ``score`` is higher for a label that is more probably wrong."""
+    """``row`` is the number of the row among the answers, ``likely`` the value that fits better, and ``reason`` a sentence. ``probability`` is
+    that of ``likely`` and ``of_label`` that of the label; None for numbers. ``score`` is higher for a label that is more probably wrong."""
 
     row: int
     likely: str

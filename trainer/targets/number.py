@@ -120,15 +120,11 @@ class Number:
         if held.truth.min() == held.truth.max():
             return Doubts(why="All rows that the model had not seen have the same number, so their numbers cannot be checked.")
         found = label_errors.numbers(held)
-        usual = f"for nine rows in ten it is at most {self.text(found.usual)}"
-        return Doubts([
-            Doubt(
-                int(known[row]), said := self.text(held.predicted[row]),
-                f"A model that had not seen this row answers {said}. The difference is {self.text(abs(held.truth[row] - held.predicted[row]))}; {usual}.",
-                float(times),
-            )
-            for row, times in zip(found.rows, found.times, strict=True)
-        ])  # fmt: skip
+        return Doubts([self._doubt(int(known[r]), held.truth[r], held.predicted[r], found.usual, times) for r, times in zip(found.rows, found.times)])
+
+    def _doubt(self, row: int, truth: float, predicted: float, usual: float, times: float) -> Doubt:
+        away = f"The difference is {self.text(abs(truth - predicted))}; for nine rows in ten it is at most {self.text(usual)}."
+        return Doubt(row, self.text(predicted), f"A model that had not seen this row answers {self.text(predicted)}. {away}", float(times))
 
     def summary(self, answers: Predictions) -> target.Scores:
         return metrics.summary(answers, 0, self.std)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy
 
@@ -34,9 +34,9 @@ def rows(best: Candidate, found: Sequence[Candidate], prepared: "Prepared", data
         return []
     test = _of_split("test", data, answers)
     if (own := _out_of_fold(best)) is not None:
-        return [_together([(own.examples, _answered(own, plan.target)), *test], "the delivered model, fitted without these rows")]
+        return [Looked.together([(own.examples, _answered(own, plan.target)), *test], "the delivered model, fitted without these rows")]
     held_out = [*_of_split("validation", data, answers), *test]
-    looked = [_together(held_out, "the delivered model")] if held_out else []
+    looked = [Looked.together(held_out, "the delivered model")] if held_out else []
     others = [(c.name, folded) for c in found if (folded := _out_of_fold(c)) is not None]
     if others:
         name, folded = others[-1]  # it joins those before it
@@ -60,10 +60,6 @@ def _of_split(name: str, data: Dataset, answers: dict) -> list[tuple[list[Exampl
     return [(examples, said)] if isinstance(said, Predictions) and 0 < len(examples) == len(said) else []
 
 
-def _together(parts: Sequence[tuple[list[Example], Predictions]], by: str) -> Looked:
-    return Looked([e for examples, _ in parts for e in examples], predictions.concatenated([said for _, said in parts]), by)
-
-
 def _training(found: OutOfFold, plan: "Plan", data: Dataset, by: str) -> Looked:
     """Those of the answered rows that are training rows: the delivered model itself answers the others."""
     validation = {id(e) for e in data.splits["validation"]}
@@ -74,11 +70,11 @@ def _training(found: OutOfFold, plan: "Plan", data: Dataset, by: str) -> Looked:
 def _linear(prepared: "Prepared", data: Dataset, delivered: Any) -> OutOfFold | None:
     """The answers of the linear model to compare with, fitted in folds; None where there are many rows, where this kind has none, or where it is
     clearly worse than the ``delivered`` model on the validation rows."""
-    plan = prepared.plan
-    parts = folds.of(data, plan.target, plan.settings.seed, numpy.inf, _MOST)
-    if parts is None or not isinstance(delivered, Predictions) or not plan.target.known(parts.targets).all():
+    plan, target = prepared.plan, cast(Any, prepared.plan.target)
+    parts = folds.of(data, target, plan.settings.seed, numpy.inf, _MOST)
+    if parts is None or not isinstance(delivered, Predictions) or not target.known(parts.targets).all():
         return None
-    classes = len(plan.target.labels)
+    classes = len(target.labels)
     read = plan.kind.linear_features(prepared.encoder, data, plan.splits, linear.max_width(classes))
     if read is None:
         return None
@@ -95,7 +91,7 @@ def _linear(prepared: "Prepared", data: Dataset, delivered: Any) -> OutOfFold | 
     order = numpy.argsort(numpy.concatenate([held for held, _ in said]))
     answers = predictions.concatenated([p for _, p in said]).chosen(order)
     of_validation = answers.chosen(numpy.arange(len(data.splits["train"]), len(parts.examples)))
-    if len(delivered) != len(of_validation) or not _about_as_good(plan.target, of_validation, delivered):
+    if len(delivered) != len(of_validation) or not _about_as_good(target, of_validation, delivered):
         return None
     outputs = answers.predicted if answers.continuous else answers.probabilities
     return None if outputs is None else OutOfFold(parts.examples, outputs)

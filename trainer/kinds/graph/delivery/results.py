@@ -11,8 +11,9 @@ from trainer.config.spec import Spec
 from trainer.core import blocks
 from trainer.core.example import Dataset, Example
 from trainer.errors import count
-from trainer.export import display, promised, results
+from trainer.export import display, doubted, promised, results
 from trainer.export.description import describe, use
+from trainer.export.doubted import Listed, Looked
 from trainer.export.training_results import add_event_files, compared_champion, described_training, test_details
 from trainer.kinds.graph import links
 from trainer.kinds.graph.comparison.compare import ComparedModel
@@ -77,7 +78,7 @@ def training(
     chosen = {"task": plan.task, "metric": plan.metric, "best_epoch": at.best_epoch, "best_step": at.best_step, **reports, "baselines": baselines}
     if reports["test"]:
         events.eval(at.best_epoch, at.best_step, "test", {name: score["value"] for name, score in reports["test"].items()})
-    chance, threshold = None, 0.0
+    chance, threshold, doubts = None, 0.0, Listed([])
     if graph.task == LINKS:
         chance, threshold = chances.fitted(answers["validation"]), links.best_threshold(answers["validation"])
     section = _section(prepared)
@@ -93,10 +94,15 @@ def training(
         details: dict = {}
     else:
         section |= _of_nodes(out, settings, prepared, answers["test"])
-        details = test_details(_named(prepared), plan.target, answers["test"], Baselines([], None, None, None, ""))
+        named = _named(prepared)
+        details = test_details(named, plan.target, answers["test"], Baselines([], None, None, None, ""))
+        held_out = Looked.together([(named.splits[n], answers[n]) for n in ("validation", "test")], "the delivered model")
+        doubts = doubted.training([held_out], named, plan.target, events)
+        doubts.write(out)
     from importlib.metadata import version
 
     learnt = sections.learnt(section, graph.task, plan.target.metrics)
+    shown = [sections.graph(section, graph.task, bool(prepared.data.dropped)), learnt, *promise, *doubts.sections]
     results.finish(
         spec, settings, "training", plan.task, events, began,
         checks=prepared.data.checks, warnings=outcome.warnings, estimate_seconds=outcome.estimate_seconds, hardware=outcome.hardware,
@@ -107,9 +113,9 @@ def training(
         data=described_data(prepared),
         training={**described_training(settings, outcome, workers), "network_apart": delivered.candidate.sort != NETWORK},
         champion=compared_champion(spec, plan, outcome),
-        candidates=listed, sections=blocks.described([sections.graph(section, graph.task, bool(prepared.data.dropped)), learnt, *promise]),
+        candidates=listed, sections=blocks.described(shown),
         **details,
-        usage=_usage(delivered, prepared, out), about=_about(section, graph.task),
+        usage=_usage(delivered, prepared, out), about={**_about(section, graph.task), **doubts.about},
     )  # fmt: skip
 
 
@@ -209,14 +215,14 @@ def _of_nodes(out: Path, settings: Settings, prepared: Prepared, test: Predictio
 
 
 def _named(prepared: Prepared) -> Dataset:
-    """The data with the ids and texts of nodes as the contents of the test examples."""
+    """The data with the ids and texts of nodes as the contents of the validation and test examples."""
 
     def shown(e: Example) -> Example:
         more = tables.text(prepared.graph, e.content)
         return replace(e, file=_file(prepared), content=f"{e.id}: {more}" if more else e.id)
 
     data = prepared.data
-    return replace(data, splits={**data.splits, "test": [shown(e) for e in data.splits["test"]]})
+    return replace(data, splits={**data.splits, **{n: [shown(e) for e in data.splits[n]] for n in ("validation", "test")}})
 
 
 def _file(prepared: Prepared) -> str:
