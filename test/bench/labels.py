@@ -25,6 +25,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from trainer.run import run as carry_out
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "dataset"))
+
+import generate
+
 FIRST = 50
 SHARE = 0.05
 
@@ -45,8 +49,6 @@ def made(separation: float) -> Rows:
 
 def texts() -> Rows:
     """Reviews whose labels are all right."""
-    from test.dataset import generate
-
     return [(text, label) for text, label in generate.rows(random.Random(0), 1500, 0.0, set())]
 
 

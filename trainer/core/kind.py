@@ -291,6 +291,14 @@ class Kind:
         """What new examples are compared by with those of the training; a part of the examples where a look at each takes long."""
         return ()
 
+    def shared_parts(self, data: Dataset) -> Sequence[str]:
+        """The names of the parts that every example has, such as the columns of a table; their weight for a model is measured."""
+        return ()
+
+    def with_part(self, example: Example, part: int, other: Example) -> Example:
+        """``example`` with the part of that number from another one."""
+        raise NotImplementedError
+
     def answered(self, encoder: Encoder, outputs: numpy.ndarray) -> numpy.ndarray:
         """The outputs of the workers in the form of ``Target.predicted``."""
         return outputs

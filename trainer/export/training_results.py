@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.core import blocks
+from trainer.core.blocks import Section
 from trainer.core.example import Dataset, Example
 from trainer.core.plan import Plan
 from trainer.data import origins
@@ -47,10 +48,11 @@ def training(
     search: dict | None = None,
     held_out: Answers | None = None,
     looked: Sequence[doubted.Looked] = (),
+    relied: Sequence[Section] = (),
 ) -> None:
     """Write all results that the worker did not write, and result.json last. ``search`` describes the search that chose the settings,
-    ``held_out`` are answers to more held-out rows than the validation rows, by models that had not seen them, and ``looked`` the rows whose
-    labels are checked by such answers."""
+    ``held_out`` are answers to more held-out rows than the validation rows, by models that had not seen them, ``looked`` the rows whose labels
+    are checked by such answers, and ``relied`` the sections on what the model relies on."""
     prepared, sections = promised.training(prepared, outcome.answers, settings, events, held_out)
     plan, out = prepared.plan, spec.work / results.OUT
     reports = {n: plan.target.report(a, settings.seed) for n, a in outcome.answers.items()}
@@ -82,7 +84,7 @@ def training(
 
     model = _described_model(prepared, outcome, out)
     parts = plan.kind.parts(finished)
-    if sections := [*sections, *doubts.sections]:
+    if sections := [*sections, *relied, *doubts.sections]:
         parts = {**parts, "sections": [*parts.get("sections", []), *blocks.described(sections)]}
     parts = {**parts, "about": {**parts.get("about", {}), **doubts.about}}
     results.finish(

@@ -90,7 +90,7 @@ def _candidates(workers: Workers, plan: Plan, dataset, wanted, events: Events):
 
 def _deliver(spec: Spec, settings, dataset, prepared, found, wanted, workers: Workers, events: Events, began: float, own: dict) -> None:
     """Choose the best candidate, and write the results. ``own`` has what was prepared for the trials of a search with another base model."""
-    from trainer.training import baseline, prepare, search_conclusion as conclude, unseen
+    from trainer.training import baseline, prepare, search_conclusion as conclude, unseen, weighed
 
     best = candidates.best(found, wanted, prepared.plan)
     search = None
@@ -116,7 +116,8 @@ def _deliver(spec: Spec, settings, dataset, prepared, found, wanted, workers: Wo
     held_out = candidates.held_out_answers(best, prepared.plan)
     delivering = prepare.delivering(prepared, best)
     looked = unseen.rows(best, found, prepared, dataset)
-    export.training(spec, settings, dataset, delivering, outcome, simple, count_of_workers, events, began, listed, search, held_out, looked)
+    relied = weighed.sections(best, prepared, dataset, began)
+    export.training(spec, settings, dataset, delivering, outcome, simple, count_of_workers, events, began, listed, search, held_out, looked, relied)
 
 
 def _to_onnx(launcher, outcome: Outcome, plan: Plan, events: Events) -> None:

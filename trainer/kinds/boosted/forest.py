@@ -50,19 +50,26 @@ class Forest:
         """The value of the leaf of every row in every tree."""
         trees = len(self.roots)
         node = numpy.tile(self.roots, len(cells))
-        leaf = self.left == numpy.arange(len(self.left))
+        leaf = self.leaves()
         active = numpy.flatnonzero(~leaf[node])
         while len(active):
             here = node[active]
-            asked = cells[active // trees, self.feature[here]]
-            left = asked <= self.value[here]
-            if len(self.categories):
-                of_category = numpy.flatnonzero(self.subset[here] >= 0)
-                left[of_category] = self._contains(self.subset[here[of_category]], asked[of_category])
-            left = numpy.where(numpy.isnan(asked), self.missing_left[here] != 0, left)
-            node[active] = here = numpy.where(left, self.left[here], self.right[here])
+            node[active] = here = self.children(here, cells[active // trees, self.feature[here]])
             active = active[~leaf[here]]
         return self.value[node].reshape(len(cells), trees)
+
+    def leaves(self) -> numpy.ndarray:
+        """Whether each node is a leaf."""
+        return self.left == numpy.arange(len(self.left))
+
+    def children(self, nodes: numpy.ndarray, asked: numpy.ndarray) -> numpy.ndarray:
+        """The children of ``nodes`` that rows go to by their cells ``asked``, one for each node."""
+        left = asked <= self.value[nodes]
+        if len(self.categories):
+            of_category = numpy.flatnonzero(self.subset[nodes] >= 0)
+            left[of_category] = self._contains(self.subset[nodes[of_category]], asked[of_category])
+        left = numpy.where(numpy.isnan(asked), self.missing_left[nodes] != 0, left)
+        return numpy.where(left, self.left[nodes], self.right[nodes])
 
     def _contains(self, subset: numpy.ndarray, category: numpy.ndarray) -> numpy.ndarray:
         number = numpy.nan_to_num(category).astype(numpy.int64)
@@ -118,12 +125,8 @@ def _check_shapes(forest: Forest, outputs: int) -> None:
         raise ValueError("the arrays of nodes have different lengths")
     if nodes > MAX_NODES or len(forest.start) != outputs or len(forest.roots) % max(1, outputs) or forest.categories.shape[1] != _WORDS:
         raise ValueError("the number of trees, nodes or outputs is wrong")
-    if not (numpy.isfinite(forest.start).all() and numpy.isfinite(forest.value[_leaves(forest)]).all()):
+    if not (numpy.isfinite(forest.start).all() and numpy.isfinite(forest.value[forest.leaves()]).all()):
         raise ValueError("a leaf is not a number")
-
-
-def _leaves(forest: Forest) -> numpy.ndarray:
-    return forest.left == numpy.arange(len(forest.left))
 
 
 def _check_nodes(forest: Forest, known: numpy.ndarray) -> None:
@@ -131,7 +134,7 @@ def _check_nodes(forest: Forest, known: numpy.ndarray) -> None:
     nodes, place = len(forest.feature), numpy.arange(len(forest.feature))
     if len(forest.roots) and not (forest.roots.min() >= 0 and forest.roots.max() < nodes):
         raise ValueError("a tree begins outside the nodes")
-    inner = ~_leaves(forest)
+    inner = ~forest.leaves()
     left, right = forest.left[inner], forest.right[inner]
     if (forest.right[~inner] != place[~inner]).any() or (left <= place[inner]).any() or (right <= place[inner]).any():
         raise ValueError("a child stands before its node")
@@ -147,7 +150,7 @@ def _check_nodes(forest: Forest, known: numpy.ndarray) -> None:
 
 
 def _check_depth(forest: Forest) -> None:
-    leaf = _leaves(forest)
+    leaf = forest.leaves()
     nodes = numpy.unique(forest.roots)
     for _ in range(MAX_DEPTH):
         nodes = nodes[~leaf[nodes]]

@@ -32,6 +32,11 @@ class Columns:
         """The number of categories of each column, 0 for numbers."""
         return [len(c["categories"]) if c["type"] == CATEGORY else 0 for c in self.columns]
 
+    @property
+    def sources(self) -> list[tuple[str, str]]:
+        """For each column that trees read the column of the table that it comes from, and its part of it; empty for the whole."""
+        return [(c["name"], "") for c in self.columns]
+
     def cells(self, examples: list[Example]) -> numpy.ndarray:
         """The cells of ``examples`` (rows x columns, float64). NaN stands for an empty cell, an unknown category and an unreadable number."""
         found = numpy.full((len(examples), len(self.columns)), numpy.nan)

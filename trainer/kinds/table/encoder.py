@@ -37,6 +37,12 @@ class Encoder:
         self.width = sum(len(c["categories"]) if c["type"] == "category" else 1 for c in columns)
         self.shape = {"width": self.width, "columns": columns}
 
+    @property
+    def blocks(self) -> list[slice]:
+        """Where the numbers of each column are among those of a row."""
+        ends = numpy.cumsum([len(c["categories"]) if c["type"] == "category" else 1 for c in self.columns]).tolist()
+        return [slice(a, b) for a, b in zip([0, *ends], ends, strict=False)]
+
     def encode(self, examples: list[Example], targets: numpy.ndarray, name: str = "", training: bool = False) -> Rows:
         parts = [numpy.zeros((len(examples), 0), numpy.float32)]
         for place, column in enumerate(self.columns):

@@ -16,7 +16,8 @@ from trainer.config.settings import Settings
 from trainer.core.example import Dataset, Example
 from trainer.estimators import Estimator
 from trainer.estimators.folds import OutOfFold
-from trainer.kinds.table import encoded, held_out as held_rows, saved, shares
+from trainer.kinds.table import encoded, exchanged, held_out as held_rows, saved, shares
+from trainer.kinds.table.exchanged import Exchanging
 from trainer.kinds.table.held_out import Held, HeldOut
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
@@ -64,6 +65,9 @@ class Ensemble:
 
     def outputs(self, examples: list[Example]) -> numpy.ndarray:
         return shares.mean([m.model.outputs(examples) for m in self.members], [m.share for m in self.members])
+
+    def exchanging(self, examples: list[Example]) -> Exchanging:
+        return exchanged.OfMembers([m.model.exchanging(examples) for m in self.members], [m.share for m in self.members])
 
     def tensors(self) -> dict[str, numpy.ndarray]:
         """Those of each member, behind its title and a slash."""

@@ -103,6 +103,12 @@ class Tables(ExampleKind):
 
         return traits.of(examples, columns, types)
 
+    def shared_parts(self, data):
+        return data.columns
+
+    def with_part(self, example, part: int, other):
+        return replace(example, content=(*example.content[:part], other.content[part], *example.content[part + 1 :]))
+
     def content(self, example, columns) -> str:
         from trainer.export import display
 

@@ -8,8 +8,9 @@ import numpy
 from trainer import threads
 from trainer.config.settings import Settings
 from trainer.core.example import Dataset, Example
-from trainer.kinds.table import encoded, held_out as held_rows, saved
+from trainer.kinds.table import encoded, exchanged, held_out as held_rows, saved
 from trainer.kinds.table.encoder import Encoder
+from trainer.kinds.table.exchanged import Exchanging
 from trainer.kinds.table.held_out import Held, HeldOut
 from trainer.measure import linear
 from trainer.targets.classes import Classes
@@ -42,6 +43,9 @@ class LinearTable:
     def scores(self, values: numpy.ndarray) -> numpy.ndarray:
         """The scores (rows x outputs) of encoded rows."""
         return values @ self.weights + self.bias
+
+    def exchanging(self, examples: list[Example]) -> Exchanging:
+        return exchanged.OfValues(self.encoder, examples, self.scores, bool(self.labels))
 
     def tensors(self) -> dict[str, numpy.ndarray]:
         return {"weights": self.weights, "bias": self.bias}

@@ -9,9 +9,10 @@ from trainer import threads
 from trainer.config.settings import Settings
 from trainer.core.example import Dataset, Example
 from trainer.estimators import folds
-from trainer.kinds.table import encoded, held_out as held_rows, saved
+from trainer.kinds.table import encoded, exchanged, held_out as held_rows, saved
 from trainer.kinds.table.encoded import Encoded
 from trainer.kinds.table.encoder import HIDDEN, Encoder
+from trainer.kinds.table.exchanged import Exchanging
 from trainer.kinds.table.held_out import Held, HeldOut
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
@@ -42,7 +43,14 @@ class PerceptronTable:
         return sum(w.size + b.size for w, b in self.layers)
 
     def outputs(self, examples: list[Example]) -> numpy.ndarray:
-        return encoded.outputs(self.encoder, examples, lambda values: _scores(self.layers, values), bool(self.labels))
+        return encoded.outputs(self.encoder, examples, self.scores, bool(self.labels))
+
+    def scores(self, values: numpy.ndarray) -> numpy.ndarray:
+        """The scores (rows x outputs) of encoded rows."""
+        return _scores(self.layers, values)
+
+    def exchanging(self, examples: list[Example]) -> Exchanging:
+        return exchanged.OfValues(self.encoder, examples, self.scores, bool(self.labels))
 
     def tensors(self) -> dict[str, numpy.ndarray]:
         """They have the names and the shapes of torch's linear layers."""

@@ -13,8 +13,9 @@ from trainer.estimators import balance, folds
 from trainer.kinds.boosted import averaged, boosting, forest as forests
 from trainer.kinds.boosted.boosting import Boosted, Rows, Shape
 from trainer.kinds.boosted.forest import Forest
-from trainer.kinds.table import columns as columns_of, encoded, held_out as held_rows, saved
+from trainer.kinds.table import columns as columns_of, encoded, exchanged, held_out as held_rows, saved
 from trainer.kinds.table.columns import Columns
+from trainer.kinds.table.exchanged import Exchanging
 from trainer.kinds.table.held_out import Held, HeldOut
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
@@ -48,10 +49,15 @@ class Trees:
 
     def answers(self, cells: numpy.ndarray) -> numpy.ndarray:
         """The probabilities or the numbers of rows by their cells."""
-        scores = self.forest.scores(cells)
+        return self._answers(self.forest.scores(cells))
+
+    def _answers(self, scores: numpy.ndarray) -> numpy.ndarray:
         if not self.labels:
             return scores[:, 0]
         return _with_absent(_probabilities(scores, len(self.present)), self.present, len(self.labels), self.rows)
+
+    def exchanging(self, examples: list[Example]) -> Exchanging:
+        return exchanged.OfTrees(self.columns, self.forest, examples, self._answers)
 
     def tensors(self) -> dict[str, numpy.ndarray]:
         return self.forest.tensors()
