@@ -123,6 +123,15 @@ class Texts(WithLabelSets):
             return None
         return target.answers(words.simple_outputs(data.splits["test"]), truth["test"]), "bag of words"
 
+    def parts(self, finished) -> dict:
+        from trainer.core import blocks
+        from trainer.kinds.text import speaking
+
+        found = super().parts(finished).get("sections", [])
+        labels = finished.prepared.plan.target.labels
+        shown = [] if finished.data.separator else speaking.sections(finished.folder, labels, finished.data.splits["test"])
+        return {"sections": [*found, *blocks.described(shown)]} if found or shown else {}
+
     def traits(self, examples, columns, types):
         from trainer.kinds.text import traits
 
