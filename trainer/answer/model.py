@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy
 
 from trainer import estimators
+from trainer.answer import why
 from trainer.answer.rows import Form, Refused
 from trainer.core import registry
 from trainer.core.example import Example
@@ -51,9 +52,11 @@ class Model:
     def labels(self) -> tuple[str, ...]:
         return self.target.labels
 
-    def answer(self, inputs: list) -> list[dict]:
-        """The output tensors for the tensors of a request. Raises Refused."""
+    def answer(self, inputs: list, says_why: bool = False) -> list[dict]:
+        """The output tensors for the tensors of a request; with ``says_why`` also what raises the answer (see why.py). Raises Refused."""
         if self._responder is not None:
+            if says_why:
+                raise Refused("Models of this kind do not say why.")
             cells = self.form.cells(inputs)
             with self._lock:
                 return self._responder.tensors(cells)
@@ -61,9 +64,10 @@ class Model:
         try:
             with self._lock:
                 outputs = self._answers.outputs(examples)
+                reasons = why.tensors(self.form, self.target, examples, self._answers.outputs) if says_why else []
         except UserError as e:  # a file in the request that cannot be read
             raise Refused(self.kind.unreadable_input) from e
-        return self.target.tensors(outputs)
+        return [*self.target.tensors(outputs), *reasons]
 
     def described(self) -> dict:
         """The inputs, the outputs and the parameters of the protocol's description of a model."""

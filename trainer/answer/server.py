@@ -153,7 +153,9 @@ def _inferred(source: Registry | Single, loaded: Loaded, name: str, number: str,
     if not isinstance(request, dict):
         raise Refused("The request must be an object with inputs.")
     place = source.place(name, number)
-    found = {"model_name": name, "model_version": place.version, "outputs": loaded.get(place).answer(request.get("inputs"))}
+    parameters = request.get("parameters")
+    says_why = isinstance(parameters, dict) and parameters.get("why") is True
+    found = {"model_name": name, "model_version": place.version, "outputs": loaded.get(place).answer(request.get("inputs"), says_why)}
     return {**found, "id": request["id"]} if isinstance(request.get("id"), str) else found
 
 

@@ -79,6 +79,15 @@ class LinearFeatures:
     title: str
 
 
+@dataclass(frozen=True)
+class Less:
+    """An example without one part, by its name. ``box`` is where the part of a picture is: left, top, width and height, in shares of the picture."""
+
+    name: str
+    example: Example
+    box: tuple[float, ...] = ()
+
+
 class Kind:
     """One kind of data. The facts are of the class, so that a kind can be sent to workers by its name alone."""
 
@@ -298,6 +307,11 @@ class Kind:
     def with_part(self, example: Example, part: int, other: Example) -> Example:
         """``example`` with the part of that number from another one."""
         raise NotImplementedError
+
+    def without_parts(self, example: Example, columns: Sequence[str], most: int) -> tuple[Example, list[Less]]:
+        """``example`` as it is compared, and the example without each of at most ``most`` parts of it; none where its parts say nothing of an
+        answer."""
+        return example, []
 
     def answered(self, encoder: Encoder, outputs: numpy.ndarray) -> numpy.ndarray:
         """The outputs of the workers in the form of ``Target.predicted``."""

@@ -164,6 +164,10 @@ class Classes:
         reason = f"{said}; rows labelled {likely} get {of[2]} for it on average."
         return Doubt(row, likely, reason, float(score), float(probability), float(of_label))
 
+    def raised(self, answer: numpy.ndarray, others: numpy.ndarray) -> tuple[str, numpy.ndarray]:
+        place = int(self.predicted(answer[None])[0])
+        return self.labels[place], answer[place] - others[:, place]
+
     def summary(self, answers: Predictions) -> target.Scores:
         return metrics.summary(answers, self.outputs)
 

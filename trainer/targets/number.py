@@ -126,6 +126,9 @@ class Number:
         away = f"The difference is {self.text(abs(truth - predicted))}; for nine rows in ten it is at most {self.text(usual)}."
         return Doubt(row, self.text(predicted), f"A model that had not seen this row answers {self.text(predicted)}. {away}", float(times))
 
+    def raised(self, answer: numpy.ndarray, others: numpy.ndarray) -> tuple[str, numpy.ndarray]:
+        return "the number", answer - others
+
     def summary(self, answers: Predictions) -> target.Scores:
         return metrics.summary(answers, 0, self.std)
 

@@ -127,6 +127,8 @@ def candidate(name: str, data: Dataset, folded: bool) -> SimpleNamespace:
 class Plain:
     """A kind whose linear model is right, or guesses."""
 
+    answers_places = False
+
     def __init__(self, right: bool):
         self.right = right
 

@@ -30,7 +30,7 @@ def rows(best: Candidate, found: Sequence[Candidate], prepared: "Prepared", data
     """The rows with answers by models that had not seen them: the test rows by the delivered model ``best``; and the training and validation rows
     by folds of it, or of another candidate, or of a linear model that answers about as well. Else the validation rows by the delivered model."""
     plan, answers = replace(prepared.plan, target=best.target or prepared.plan.target), best.outcome.answers
-    if not isinstance(plan.target, Doubting):
+    if not isinstance(plan.target, Doubting) or plan.kind.answers_places:
         return []
     test = _of_split("test", data, answers)
     if (own := _out_of_fold(best)) is not None:

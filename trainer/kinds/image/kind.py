@@ -125,6 +125,11 @@ class Images(WithLabelSets):
 
         return traits.of(examples)
 
+    def without_parts(self, example, columns, most: int):
+        from trainer.kinds.image import without
+
+        return without.squares(example, most)
+
     def picture(self, example) -> str | None:
         from trainer.data.pictures import thumbnails
 

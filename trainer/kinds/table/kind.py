@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from trainer.core.kind import Estimator, LinearFeatures
+from trainer.core.kind import Estimator, Less, LinearFeatures
 from trainer.errors import some
 from trainer.kinds.examples import ExampleKind
 from trainer.targets.classes import Classes
@@ -108,6 +108,13 @@ class Tables(ExampleKind):
 
     def with_part(self, example, part: int, other):
         return replace(example, content=(*example.content[:part], other.content[part], *example.content[part + 1 :]))
+
+    def without_parts(self, example, columns, most: int):
+        filled = [place for place, cell in enumerate(example.content) if cell]
+        if len(filled) < 2:  # a row without any value is not answered
+            return example, []
+        empty = replace(example, content=("",) * len(example.content))
+        return example, [Less(columns[place], self.with_part(example, place, empty)) for place in filled[:most]]
 
     def content(self, example, columns) -> str:
         from trainer.export import display

@@ -137,6 +137,11 @@ class Texts(WithLabelSets):
 
         return traits.of(examples)
 
+    def without_parts(self, example, columns, most: int):
+        from trainer.kinds.text import without
+
+        return example, without.words(example, most)
+
     def content(self, example, columns) -> str:
         from trainer.export import display
 

@@ -1,0 +1,14 @@
+"""By how much parts of an example raise the answer to it."""
+
+from typing import Protocol, runtime_checkable
+
+import numpy
+
+
+@runtime_checkable
+class Explained(Protocol):
+    """A target whose answers are compared with the answers to the same example without a part of it."""
+
+    def raised(self, answer: numpy.ndarray, others: numpy.ndarray) -> tuple[str, numpy.ndarray]:
+        """What ``answer`` (outputs of one example) is, in words, and by how much it is lower in each of ``others``: in probability, or in the unit of
+        the number."""
