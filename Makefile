@@ -308,8 +308,8 @@ bench-objects: setup ## scores on annotated pictures that you have: make bench-o
 	@$(PYTHON) test/bench/objects.py $(SETS) --made $(or $(MADE),0) --seeds $(or $(SEEDS),0) $(foreach p,$(PARAMS),--param "$(p)")
 
 .PHONY: bench-labels
-bench-labels: setup ## measure how many doubted labels are wrong, with 5 % of wrong labels planted and without: make bench-labels [SETS='digits texts pictures'] [SEEDS=3]
-	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/labels.py $(SETS) --seeds $(or $(SEEDS),3)
+bench-labels: setup ## measure how many doubted labels are wrong, with 5 % of wrong labels planted and without: make bench-labels [SETS='digits texts pictures'] [SEEDS=3] [COST=1]
+	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/labels.py $(SETS) --seeds $(or $(SEEDS),3) $(if $(COST),--cost)
 
 .PHONY: bench-coverage
 bench-coverage: setup ## measure whether intervals and possible classes keep their promise, over 20 seeds: make bench-coverage [SETS='diabetes wine'] [SEEDS=20]

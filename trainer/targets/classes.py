@@ -19,6 +19,7 @@ _LEAST = 1e-12  # a likelihood of zero would be an infinite loss
 _TEMPERATURES = numpy.geomspace(0.25, 4, 49)
 _OF_ALL_CLASSES = ("f1_macro", "mcc")  # metrics for which rare classes count like others
 _CALIBRATION_ROWS = 30  # rows from which candidates are compared after calibration
+_ODDS = 1e-30  # the smallest probability whose odds are told apart
 _LOWER = 1 - 1e-6  # of a limit: the same probability may have been rounded to float32
 _LISTED = 50  # possible classes in one cell of a table
 
@@ -166,7 +167,10 @@ class Classes:
 
     def raised(self, answer: numpy.ndarray, others: numpy.ndarray) -> tuple[str, numpy.ndarray]:
         place = int(self.predicted(answer[None])[0])
-        return self.labels[place], answer[place] - others[:, place]
+        both = numpy.concatenate([answer[None], others]).astype(numpy.float64)
+        against = numpy.delete(both, place, axis=1).sum(axis=1)  # exact where the class is nearly certain
+        odds = numpy.log(numpy.maximum(both[:, place], _ODDS)) - numpy.log(numpy.maximum(against, _ODDS))
+        return self.labels[place], odds[0] - odds[1:]
 
     def summary(self, answers: Predictions) -> target.Scores:
         return metrics.summary(answers, self.outputs)

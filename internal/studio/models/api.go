@@ -72,6 +72,8 @@ func (s *Section) predictOperation(api huma.API) {
 		Version string `path:"version" maxLength:"10" doc:"A number, or champion"`
 		Body    struct {
 			Rows []map[string]any `json:"rows" minItems:"1" maxItems:"64" doc:"Each row is an object from column to value; texts have the column text, images the column image in base64"`
+			// Why asks for the reasons, too.
+			Why bool `json:"why,omitempty" doc:"Say which columns, words or parts of a picture raise the answer and which lower it, for one row"`
 			// MinConfidence is as in predictions.
 			MinConfidence *float64 `json:"min_confidence,omitempty" minimum:"0" maximum:"1" doc:"Answers below this confidence are marked as unsure. Without it that of the newest prediction of the dataset that has one counts, else 0.6"`
 		}
@@ -88,7 +90,13 @@ func (s *Section) predictOperation(api huma.API) {
 		if in.Body.MinConfidence != nil {
 			sure = *in.Body.MinConfidence
 		}
+		if in.Body.Why && len(in.Body.Rows) != 1 {
+			return nil, invalid("Why is answered for one row at a time.")
+		}
 		found, err := s.ask(ctx, v, in.Body.Rows, sure)
+		if err == nil && in.Body.Why {
+			found.Rows[0].Why, err = s.reasons(ctx, v, in.Body.Rows[0])
+		}
 		return &reply{found}, err
 	}))
 }

@@ -54,6 +54,8 @@ type AnsweredRow struct {
 	Labels []LikelyLabel `json:"labels,omitempty"`
 	// Parts are the text in parts, those that are entities with their type.
 	Parts []TextPart `json:"parts,omitempty"`
+	// Why says what raised the answer, where that was asked for.
+	Why *Reasons `json:"why,omitempty"`
 }
 
 // AnswerValue is one of several values that are an answer together.

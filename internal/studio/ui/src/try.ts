@@ -1,5 +1,6 @@
 // The form that asks a model, without a new page: it shows the answer beside the form, and takes images that are dropped or pasted.
 import { islands, setting } from "./island";
+import { reasons, type Reasons } from "./why";
 
 interface Likely {
   label: string;
@@ -14,6 +15,7 @@ interface Row {
   values?: { name: string; text: string }[];
   labels?: Likely[];
   parts?: Part[];
+  why?: Reasons;
 }
 
 interface Part {
@@ -78,7 +80,7 @@ islands("try", (element) => {
     });
   }
 
-  async function ask(): Promise<void> {
+  async function ask(why = false): Promise<void> {
     const mine = ++asked;
     button!.disabled = true;
     const waking = setTimeout(() => mine === asked && show(line("muted", "Waking the model, a second or two.")), WAKES_AFTER);
@@ -87,7 +89,7 @@ islands("try", (element) => {
       const reply = await fetch(address, {
         method: "POST",
         headers: { "Content-Type": "application/json" },
-        body: JSON.stringify({ rows: [row] }),
+        body: JSON.stringify({ rows: [row], ...(why ? { why } : {}) }),
       });
       const content: unknown = await reply.json();
       if (mine === asked) {
@@ -130,7 +132,17 @@ islands("try", (element) => {
     }
     const source = line("muted", "");
     source.append(make("small", "", `${content.model} in ${content.took}`));
-    return [...parts, source];
+    if (row.why) {
+      const preview = form!.querySelector<HTMLImageElement>(".preview:not([hidden])");
+      return [...parts, source, reasons(row.why, preview?.src ?? "", row.value === undefined, number)];
+    }
+    if (row.value === undefined && !row.labels) {
+      return [...parts, source]; // it says nothing of its parts
+    }
+    const more = make("button", "quiet", "Why this answer?") as HTMLButtonElement;
+    more.type = "button";
+    more.addEventListener("click", () => void ask(true));
+    return [...parts, source, more];
   }
 
   function within(row: Row): HTMLElement[] {
