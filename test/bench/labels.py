@@ -4,7 +4,7 @@ In each data set 5 % of the labels are replaced by another class, drawn by the s
 the rows that its list has, the precision among the first 50, the share of the planted rows that are in the list, and whether the training warned. The
 same without planted labels shows what clean data gives.
 
-With --cost, printed is instead what the checks of labels, the weights of columns and the words that speak for an answer add to the time of a training.
+With --cost, printed is instead what the checks of labels, the weights of columns and the words that speak for an answer add to the time.
 """
 
 import argparse

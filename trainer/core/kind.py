@@ -304,6 +304,11 @@ class Kind:
         """The names of the parts that every example has, such as the columns of a table; their weight for a model is measured."""
         return ()
 
+    def network_in(self, folder: Path, description: dict) -> Any:
+        """What gives the ``outputs`` of examples by the network in ``folder`` without torch; None where there is no model.onnx. ``description`` has
+        the kind, the target and the encoder as that of a saved model does."""
+        return None
+
     def with_part(self, example: Example, part: int, other: Example) -> Example:
         """``example`` with the part of that number from another one."""
         raise NotImplementedError

@@ -18,7 +18,7 @@ from trainer.run_folder.events import Events
 from trainer.targets.doubt import Doubt, Doubting
 
 FILE = "label-errors.csv"
-_SHOWN = 50  # rows in the report
+_SHOWN, _PICTURES = 50, 12  # rows in the report, and pictures of them
 _WRITTEN = 10_000  # rows in the file
 _NAMES = {"train": "training", "validation": "validation", "test": "test"}
 _MEANS = (
@@ -76,7 +76,7 @@ def training(looked: Sequence[Looked], data: Dataset, target: object, events: Ev
     inside = [blocks.facts(facts)]
     if not found:
         return Listed([Section(RESULT, target.doubts_title, inside)])
-    inside += [_block(found, data), blocks.text(_MEANS)]
+    inside += [_block(found, data), *_pictures(found, data), blocks.text(_MEANS)]
     return Listed([Section(RESULT, target.doubts_title, inside)], _table(found, data, splits, origins))
 
 
@@ -99,6 +99,17 @@ def _block(found: Sequence[tuple[Looked, Doubt]], data: Dataset) -> blocks.Block
         rows.append([*(Cell(display.short(t)) for t in texts), *[Cell(value=doubt.probability)] * sure, Cell(doubt.reason)])
     note = f"The first {_SHOWN} of {len(found):,}; the others are in {FILE}." if len(found) > _SHOWN else ""
     return blocks.table("", columns, rows, note=note, folded=True)
+
+
+def _pictures(found: Sequence[tuple[Looked, Doubt]], data: Dataset) -> list[blocks.Block]:
+    """The first ones as pictures, where examples are pictures."""
+    shown = []
+    for each, doubt in found[:_PICTURES]:
+        example = each.examples[doubt.row]
+        if png := data.kind.picture(example):
+            caption = f"{display.short(data.kind.shown_label(example))}; fits better: {display.short(doubt.likely)}"
+            shown.append(blocks.Picture(png, caption))
+    return [blocks.pictures("", shown)] if shown else []
 
 
 def _table(found: Sequence[tuple[Looked, Doubt]], data: Dataset, splits: Mapping[int, str], origins: Origins) -> str:

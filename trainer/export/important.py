@@ -39,7 +39,7 @@ def section(found: Weights, metric: str, things: str) -> Section:
     rows = [[Cell(display.short(w.name)), Cell(value=w.rise, low=w.low, high=w.high), _score(w.score)] for w in found.weights[:_LISTED]]
     rows.append([Cell("(all columns as they are)"), Cell(value=0.0), _score(found.score)])
     return Section(RESULT, TITLE, [
-        blocks.facts(facts), blocks.text(_HOW), blocks.chart("", _chart(found.weights[:_DRAWN])),
+        blocks.facts(facts), blocks.text(_HOW), blocks.chart("Rise of the loss without each column", _chart(found.weights[:_DRAWN])),
         blocks.table("", columns, rows, note=_LIMITS, folded=len(rows) > _DRAWN),
     ])  # fmt: skip
 

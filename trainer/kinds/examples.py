@@ -25,6 +25,12 @@ class ExampleKind(Kind):
 
         return evaluate.outputs(model, saved.rows, saved.target, device, folded=True, on_progress=on_progress)
 
+    def network_in(self, folder, description: dict) -> Any:
+        from trainer.answer.model import Network
+        from trainer.models.saved_model import ONNX
+
+        return Network(folder, description) if (folder / ONNX).is_file() else None
+
     def key(self, example) -> str:
         from trainer.data import keys
 

@@ -160,10 +160,21 @@ def test_where_it_cannot_be_measured_a_sentence_says_so(labels, why):
     assert section.title == important.TITLE and why in section.blocks[0].text[0] and len(section.blocks) == 1
 
 
-def test_a_network_and_a_table_without_columns_have_no_section():
+def test_a_table_without_columns_has_no_section_and_a_network_that_cannot_be_asked_a_sentence(tmp_path):
     best, prepared, data = of(["a", "b"] * 20)
-    assert weighed.sections(SimpleNamespace(**{**vars(best), "fitted": None}), prepared, data, 0.0) == []
     assert weighed.sections(best, prepared, of(["a", "b"] * 20, ())[2], 0.0) == []
+    prepared.encoder = SimpleNamespace(described=lambda: {"encoder": {}})
+    network = SimpleNamespace(fitted=None, target=best.target, outcome=SimpleNamespace(**vars(best.outcome), saved=tmp_path))
+    (section,) = weighed.sections(network, prepared, data, 0.0)
+    assert "was not measured" in section.blocks[0].text[0]
+
+
+def test_a_network_is_asked_by_its_model_onnx(make_run, schemas):
+    pytest.importorskip("onnxruntime")
+    spec = make_run({"flowers.csv": flowers(240)}, label_column="species", model="mlp", epochs=8)
+    assert run(str(spec), "local") == 0
+    *_, shown = blocks_of(check_success(spec.parent, schemas), important.TITLE)
+    assert {row[0]["text"] for row in shown["rows"][:-1]} == {"length", "width", "colour"}
 
 
 def test_a_training_shows_what_its_model_relies_on(make_run, schemas):

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -25,7 +25,7 @@ def sections(best: Candidate, prepared: "Prepared", data: Dataset, began: float)
     """The section of the report; none where examples of this kind share no parts. ``began`` is the monotonic time of the start of the run."""
     plan, test = prepared.plan, best.outcome.answers["test"]
     names = plan.kind.shared_parts(data)
-    if not names or best.fitted is None or not isinstance(test, Predictions):
+    if not names or not isinstance(test, Predictions):
         return []
     target = best.target or plan.target
     examples = data.splits["test"]
@@ -33,7 +33,8 @@ def sections(best: Candidate, prepared: "Prepared", data: Dataset, began: float)
     kept = numpy.flatnonzero(target.known(truth))
     if why := _why_not(truth[kept]):
         return [important.unknown(why)]
-    model = estimators.of(best.base.name).load(best.outcome.saved)
+    if (model := _model(best, prepared)) is None:
+        return [important.unknown("The network was not saved in a form that can be asked here, so what it relies on was not measured.")]
 
     def prepared_for(rows: numpy.ndarray) -> importance.Losses:
         outputs = _exchanging(model, plan.kind, [examples[i] for i in kept[rows]])
@@ -49,6 +50,15 @@ def sections(best: Candidate, prepared: "Prepared", data: Dataset, began: float)
     seconds = max(_OF_LONG * took, min(_SHARE * took, _MOST))
     found = importance.measure(names, len(kept), prepared_for, plan.settings.seed, seconds)
     return [important.section(found, target.metrics[plan.metric].title, plan.kind.things)]
+
+
+def _model(best: Candidate, prepared: "Prepared") -> Any:
+    """The delivered model as it was saved; None for a network without model.onnx."""
+    if best.fitted is not None:
+        return estimators.of(best.base.name).load(best.outcome.saved)
+    plan = prepared.plan
+    described = {"kind": plan.kind.name, "target": (best.target or plan.target).described(), "encoder": prepared.encoder.described()["encoder"]}
+    return plan.kind.network_in(best.outcome.saved, described)
 
 
 def _exchanging(model, kind, examples: list[Example]) -> Callable[[int, numpy.ndarray, numpy.ndarray], numpy.ndarray]:

@@ -115,10 +115,10 @@ class Images(WithLabelSets):
 
     def parts(self, finished) -> dict:
         from trainer.core import blocks
-        from trainer.kinds.image import results
+        from trainer.kinds.image import looking, results
 
         labels = super().parts(finished).get("sections", [])
-        return {"sections": [*labels, *blocks.described(results.sections(finished))]}
+        return {"sections": [*labels, *blocks.described([*results.sections(finished), *looking.sections(finished)])]}
 
     def traits(self, examples, columns, types):
         from trainer.kinds.image import traits
