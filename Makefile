@@ -311,6 +311,10 @@ bench-objects: setup ## scores on annotated pictures that you have: make bench-o
 bench-labels: setup ## measure how many doubted labels are wrong, with 5 % of wrong labels planted and without: make bench-labels [SETS='digits texts pictures'] [SEEDS=3] [COST=1]
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/labels.py $(SETS) --seeds $(or $(SEEDS),3) $(if $(COST),--cost)
 
+.PHONY: bench-importance
+bench-importance: setup ## measure trainings without the columns that a report names first, and without others: make bench-importance [SETS='diabetes friedman'] [SEEDS=3]
+	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/importance.py $(SETS) --seeds $(or $(SEEDS),3)
+
 .PHONY: bench-coverage
 bench-coverage: setup ## measure whether intervals and possible classes keep their promise, over 20 seeds: make bench-coverage [SETS='diabetes wine'] [SEEDS=20]
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/coverage.py $(SETS) --seeds $(or $(SEEDS),20)

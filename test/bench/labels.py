@@ -165,14 +165,14 @@ def files(rows: Rows, given: list[str]) -> dict[str, bytes]:
     return {"rows.csv": lines.getvalue().encode()}
 
 
-def run(folder: Path, contents: dict[str, bytes], seed: int) -> dict:
-    """The result of one run."""
+def run(folder: Path, contents: dict[str, bytes], seed: int, more: str = "") -> dict:
+    """The result of one run. ``more`` are further options."""
     (folder / "inputs").mkdir(parents=True)
     inputs = []
     for i, (name, content) in enumerate(contents.items()):
         (folder / "inputs" / str(i)).write_bytes(content)
         inputs.append({"id": str(i), "name": name, "path": str(i), "size": len(content), "sha256": hashlib.sha256(content).hexdigest()})
-    columns = {"label_column": "target", "more_options": "data.id_column: id"} if "rows.csv" in contents else {}
+    columns = {"label_column": "target", "more_options": f"data.id_column: id\n{more}"} if "rows.csv" in contents else {}
     spec = {
         "schema": 2, "run": folder.name, "attempt": 1, "kind": "train", "dataset": {"id": "d", "name": "rows"}, "inputs": inputs,
         "parameters": {"seed": seed, **columns}, "defaults": {"max_minutes": 60},
