@@ -1,6 +1,6 @@
 """Rows whose label is probably wrong: a list in the report, and all of them in ``label-errors.csv``."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -29,16 +29,24 @@ _MEANS = (
 
 @dataclass(frozen=True)
 class Looked:
-    """``examples`` with ``answers`` by models that had not seen them; ``by`` says which models, in a sentence."""
+    """Rows of some splits, by their names, with ``answers`` by models that had not seen them; ``by`` says which models, in a sentence."""
 
-    examples: Sequence[Example]
+    parts: Sequence[tuple[str, Sequence[Example]]]
     answers: Predictions
     by: str
 
     @classmethod
-    def together(cls, parts: Sequence[tuple[Sequence[Example], Predictions]], by: str) -> Self:
+    def together(cls, parts: Sequence[tuple[str, Sequence[Example], Predictions]], by: str) -> Self:
         """All of ``parts``, of which there is at least one."""
-        return cls([e for examples, _ in parts for e in examples], predictions.concatenated([said for _, said in parts]), by)
+        return cls([(name, examples) for name, examples, _ in parts], predictions.concatenated([said for *_, said in parts]), by)
+
+    def row(self, number: int) -> tuple[Example, str]:
+        """The example of that number, and the split that it is from."""
+        for name, examples in self.parts:
+            if number < len(examples):
+                return examples[number], _NAMES.get(name, name)
+            number -= len(examples)
+        raise IndexError(number)
 
 
 @dataclass(frozen=True)
@@ -67,25 +75,21 @@ def training(looked: Sequence[Looked], data: Dataset, target: object, events: Ev
     found = sorted(((each, d) for each, of in zip(looked, doubts, strict=True) for d in of.found), key=lambda pair: -pair[1].score)
     if all(of.why for of in doubts):
         return Listed([Section(RESULT, target.doubts_title, [blocks.text(doubts[0].why)])])
-    splits = {id(e): _NAMES.get(name, name) for name, examples in data.splits.items() for e in examples}
     if warning := next((of.warning for of in doubts if of.warning), ""):
         rows = count(len(found), "row")
         events.warning("label_errors", f"{warning.format(rows=rows)} The report and {FILE} list them.")
-    facts = {"Rows looked at": "; ".join(_looked(each, splits) for each, of in zip(looked, doubts, strict=True) if not of.why)}
+    facts = {"Rows looked at": "; ".join(_looked(each) for each, of in zip(looked, doubts, strict=True) if not of.why)}
     facts["Rows that do not fit"] = f"{len(found):,}" if found else "none"
     inside = [blocks.facts(facts)]
     if not found:
         return Listed([Section(RESULT, target.doubts_title, inside)])
     inside += [_block(found, data), *_pictures(found, data), blocks.text(_MEANS)]
-    return Listed([Section(RESULT, target.doubts_title, inside)], _table(found, data, splits, origins))
+    return Listed([Section(RESULT, target.doubts_title, inside)], _table(found, data, origins))
 
 
-def _looked(each: Looked, splits: Mapping[int, str]) -> str:
-    counts: dict[str, int] = {}
-    for example in each.examples:
-        name = splits.get(id(example), "other")
-        counts[name] = counts.get(name, 0) + 1
-    return f"{', '.join(f'{n:,} {name} rows' for name, n in counts.items())}, answered by {each.by}"
+def _looked(each: Looked) -> str:
+    counts = [f"{len(examples):,} {_NAMES.get(name, name)} rows" for name, examples in each.parts if len(examples)]
+    return f"{', '.join(counts)}, answered by {each.by}"
 
 
 def _block(found: Sequence[tuple[Looked, Doubt]], data: Dataset) -> blocks.Block:
@@ -93,7 +97,7 @@ def _block(found: Sequence[tuple[Looked, Doubt]], data: Dataset) -> blocks.Block
     columns = [Column("Row"), Column("Content"), Column("Label"), Column("Fits better"), *[Column("Its probability")] * sure, Column("Why")]
     rows = []
     for each, doubt in found[:_SHOWN]:
-        example = each.examples[doubt.row]
+        example, _ = each.row(doubt.row)
         where = f"{example.file}, row {example.row}" if example.row else example.file
         texts = (where, data.kind.content(example, data.columns), data.kind.shown_label(example), doubt.likely)
         rows.append([*(Cell(display.short(t)) for t in texts), *[Cell(value=doubt.probability)] * sure, Cell(doubt.reason)])
@@ -105,22 +109,21 @@ def _pictures(found: Sequence[tuple[Looked, Doubt]], data: Dataset) -> list[bloc
     """The first ones as pictures, where examples are pictures."""
     shown = []
     for each, doubt in found[:_PICTURES]:
-        example = each.examples[doubt.row]
+        example, _ = each.row(doubt.row)
         if png := data.kind.picture(example):
             caption = f"{display.short(data.kind.shown_label(example))}; fits better: {display.short(doubt.likely)}"
             shown.append(blocks.Picture(png, caption))
     return [blocks.pictures("", shown)] if shown else []
 
 
-def _table(found: Sequence[tuple[Looked, Doubt]], data: Dataset, splits: Mapping[int, str], origins: Origins) -> str:
-    has_id = any(each.examples[d.row].id for each, d in found)
-    sure = any(d.probability is not None for _, d in found)
+def _table(found: Sequence[tuple[Looked, Doubt]], data: Dataset, origins: Origins) -> str:
+    rows = [(*each.row(d.row), d) for each, d in found[:_WRITTEN]]
+    has_id, sure = any(e.id for e, *_ in rows), any(d.probability is not None for *_, d in rows)
     probabilities = ["probability", "probability of label"] * sure
     head = [display.FILE, "row", *["id"] * has_id, "content", "label", "fits better", *probabilities, "split", "reason"]
     lines = []
-    for each, d in found[:_WRITTEN]:
-        e = each.examples[d.row]
+    for e, split, d in rows:
         values = [f"{d.probability:.4f}", f"{d.of_label:.4f}"] if sure else []
         content = data.kind.content(e, data.columns)
-        lines.append([e.file, e.row, *[e.id] * has_id, content, e.target, d.likely, *values, splits.get(id(e), ""), d.reason])
+        lines.append([e.file, e.row, *[e.id] * has_id, content, e.target, d.likely, *values, split, d.reason])
     return display.table(head, lines, origins)

@@ -158,12 +158,14 @@ def test_rows_are_answered_by_models_that_had_not_seen_them(delivered, other, ri
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(unseen, "replace", lambda plan, target: plan)  # it is no real plan
         found = unseen.rows(best, [best, candidate("other", data, other)], prepared, data)
-    assert {each.by: len(each.examples) for each in found} == looked
-    assert all(len(each.examples) == len(each.answers) for each in found)
-    every = [id(e) for each in found for e in each.examples]
+    assert {each.by: len(each.answers) for each in found} == looked
+    rows = [[each.row(i) for i in range(len(each.answers))] for each in found]
+    every = [id(e) for of in rows for e, _ in of]
     assert len(set(every)) == len(every)
-    for each in found:
-        assert each.answers.truth.tolist() == AB.encode([e.target for e in each.examples]).tolist()
+    names = {"train": "training", "validation": "validation", "test": "test"}
+    assert all(any(e is other for other in data.splits[n]) for of in rows for e, split in of for n in names if names[n] == split)
+    for each, of in zip(found, rows, strict=True):
+        assert each.answers.truth.tolist() == AB.encode([e.target for e, _ in of]).tolist()
 
 
 def planted(text: str, share: float, seed: int = 1) -> tuple[str, set[int]]:

@@ -34,7 +34,9 @@ def rows(best: Candidate, found: Sequence[Candidate], prepared: "Prepared", data
         return []
     test = _of_split("test", data, answers)
     if (own := _out_of_fold(best)) is not None:
-        return [Looked.together([(own.examples, _answered(own, plan.target)), *test], "the delivered model, fitted without these rows")]
+        parts, said = _by_split(own, data), _answered(own, plan.target)
+        all_of = predictions.concatenated([said, *(answered for *_, answered in test)])
+        return [Looked([*parts, *((name, examples) for name, examples, _ in test)], all_of, "the delivered model, fitted without these rows")]
     held_out = [*_of_split("validation", data, answers), *test]
     looked = [Looked.together(held_out, "the delivered model")] if held_out else []
     others = [(c.name, folded) for c in found if (folded := _out_of_fold(c)) is not None]
@@ -54,23 +56,31 @@ def _answered(found: OutOfFold, target: Any) -> Predictions:
     return target.answers(found.outputs, target.encode([e.target for e in found.examples]))
 
 
-def _of_split(name: str, data: Dataset, answers: dict) -> list[tuple[list[Example], Predictions]]:
+def _of_split(name: str, data: Dataset, answers: dict) -> list[tuple[str, Sequence[Example], Predictions]]:
     """The examples of a split and their answers; none where an example has none or several."""
     examples, said = data.splits[name], answers.get(name)
-    return [(examples, said)] if isinstance(said, Predictions) and 0 < len(examples) == len(said) else []
+    return [(name, examples, said)] if isinstance(said, Predictions) and 0 < len(examples) == len(said) else []
+
+
+def _by_split(found: OutOfFold, data: Dataset) -> list[tuple[str, Sequence[Example]]]:
+    """The answered rows by their splits: the validation rows are behind the training rows."""
+    validation = {id(e) for e in data.splits["validation"]}
+    first = len(found.examples) - sum(id(e) in validation for e in found.examples)
+    return [("train", found.examples[:first]), ("validation", found.examples[first:])]
 
 
 def _training(found: OutOfFold, plan: "Plan", data: Dataset, by: str) -> Looked:
     """Those of the answered rows that are training rows: the delivered model itself answers the others."""
-    validation = {id(e) for e in data.splits["validation"]}
-    kept = numpy.asarray([i for i, e in enumerate(found.examples) if id(e) not in validation], numpy.int64)
-    return Looked([found.examples[i] for i in kept], _answered(found, plan.target).chosen(kept), by)
+    train = _by_split(found, data)[0]
+    return Looked([train], _answered(found, plan.target).chosen(numpy.arange(len(train[1]))), by)
 
 
 def _linear(prepared: "Prepared", data: Dataset, delivered: Any) -> OutOfFold | None:
     """The answers of the linear model to compare with, fitted in folds; None where there are many rows, where this kind has none, or where it is
     clearly worse than the ``delivered`` model on the validation rows."""
     plan, target = prepared.plan, cast(Any, prepared.plan.target)
+    if len(data.splits["train"]) + len(data.splits["validation"]) > _MOST:
+        return None
     parts = folds.of(data, target, plan.settings.seed, numpy.inf, _MOST)
     if parts is None or not isinstance(delivered, Predictions) or not target.known(parts.targets).all():
         return None

@@ -28,9 +28,8 @@ def sections(best: Candidate, prepared: "Prepared", data: Dataset, began: float)
     if not names or not isinstance(test, Predictions):
         return []
     target = best.target or plan.target
-    examples = data.splits["test"]
-    truth = target.encode([e.target for e in examples])
-    kept = numpy.flatnonzero(target.known(truth))
+    examples, truth = data.splits["test"], test.truth
+    kept = numpy.flatnonzero(target.known(truth)) if len(truth) == len(examples) else numpy.zeros(0, numpy.int64)
     if why := _why_not(truth[kept]):
         return [important.unknown(why)]
     if (model := _model(best, prepared)) is None:

@@ -96,7 +96,7 @@ def training(
         section |= _of_nodes(out, settings, prepared, answers["test"])
         named = _named(prepared)
         details = test_details(named, plan.target, answers["test"], Baselines([], None, None, None, ""))
-        held_out = Looked.together([(named.splits[n], answers[n]) for n in ("validation", "test")], "the delivered model")
+        held_out = Looked.together([(n, named.splits[n], answers[n]) for n in ("validation", "test")], "the delivered model")
         doubts = doubted.training([held_out], named, plan.target, events)
         doubts.write(out)
     from importlib.metadata import version
