@@ -196,6 +196,10 @@ class Kind:
         """Whether bf16 makes the training of ``base`` faster on CPUs that have it, with a model as good as in fp32."""
         return False
 
+    def device_decisions(self, model: Any, plan: Plan) -> Sequence[tuple[str, Any, str]]:
+        """What ``build`` chose for the device of ``model``: a name, the choice, and a sentence."""
+        return ()
+
     def tries_frozen(self, plan: Plan, cut: bool) -> bool:
         """Whether the installed model is also tried as it is, under a linear head. ``cut`` says that the time limit ends its training."""
         return False

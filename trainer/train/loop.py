@@ -155,6 +155,7 @@ class Training:
                 f"This would take about {round(seconds / 3600)} hours on {count(self.ctx.threads * self.ctx.world, 'CPU')}.",
                 "Choose a smaller model, fewer rows (data.max_examples), or wait for a GPU (use_gpu: yes).",
             )
+        self.reporter.chose(self.plan.kind.device_decisions(self.model, self.plan))
         self.reporter.begins(self.data.per_epoch, self.rate, self.why_rate)
 
     def estimated(self) -> float:

@@ -1,7 +1,9 @@
 """Reports the progress of a training: events for the service and the user, scalars for TensorBoard."""
 
 import time
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -49,6 +51,11 @@ class ProgressReporter:
         if seconds:
             text = f"A training of {base} does not fit into max_minutes, so about {estimate.spelled(seconds)} are kept to try it as it is, too."
             self.events.decision("candidates", [f"{base} (frozen)"], text)
+
+    def chose(self, decisions: Iterable[tuple[str, Any, str]]) -> None:
+        """Report what was chosen for the device: names, choices, sentences."""
+        for decision in decisions:
+            self.events.decision(*decision)
 
     def begins(self, rows: int, rate: float, why_rate: str) -> None:
         if why_rate:

@@ -165,7 +165,7 @@ class Stepper:
 
 def _precision(wanted: str, device: torch.device, gains: bool) -> str:
     """The precision to use: half precision only if the device supports it, and on CPUs by itself only where the training ``gains``."""
-    if device.type == "cpu" and wanted in ("auto", "bf16") and _has_bf16():
+    if device.type == "cpu" and wanted in ("auto", "bf16") and has_bf16():
         return "bf16" if gains or wanted == "bf16" else "fp32"
     if device.type != "cuda" or wanted == "fp32":
         return "fp32"
@@ -176,7 +176,7 @@ def _precision(wanted: str, device: torch.device, gains: bool) -> str:
     return "fp16" if wanted == "auto" else "fp32"
 
 
-def _has_bf16() -> bool:
+def has_bf16() -> bool:
     """Whether this CPU has instructions for products of bf16 matrices. Others only imitate them, and are slower with it."""
     can = torch.cpu.get_capabilities()
     return can.get("amx_bf16", False) or can.get("avx512_bf16", False)

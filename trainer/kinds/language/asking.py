@@ -44,8 +44,15 @@ def ask(model, plan: Plan, device, events: Events) -> Asked:
     merged = None
     if adapted and plan.settings.merge:
         merged = Path(plan.work) / MERGED
-        lora.merge(model, merged)
+        lora.merge(_in_single_precision(model, plan), merged)
     return Asked(after, before, base, trained, merged)
+
+
+def _in_single_precision(model, plan: Plan):
+    """``model`` on the base as it is installed: an adapter that is added to weights in bf16 would be rounded with them."""
+    from trainer.kinds.language import held, network
+
+    return lora.moved(model, network.base_model(plan)) if held.of(model).half else model
 
 
 @contextlib.contextmanager
@@ -57,4 +64,4 @@ def _base(model, plan: Plan, adapted: bool):
         return
     from trainer.kinds.language import network as language
 
-    yield language.base_model(model, plan)
+    yield language.base_model(plan).to(next(model.parameters()).device)

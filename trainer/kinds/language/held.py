@@ -1,0 +1,87 @@
+"""How a language model is held in memory while it is trained: the precision of its frozen weights, and what is kept for the backward pass.
+
+torch is imported where it is used, which is in workers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from trainer.errors import gigabytes
+from trainer.kinds.language.footprint import Footprint, Held
+from trainer.memory import memory
+
+if TYPE_CHECKING:
+    import torch
+
+    from trainer.config.settings import Settings
+
+_GPU_SHARE = 0.9  # of the memory of a GPU: the rest is taken by libraries and lost between blocks
+
+
+@dataclass(frozen=True)
+class Place:
+    """The device of a worker: whether it is a GPU, whether it computes in bf16, and its bytes of memory."""
+
+    gpu: bool
+    bf16: bool
+    memory: int
+
+
+def place() -> Place:
+    """The device that a model of this worker is trained on."""
+    import torch
+
+    from trainer.train.step import has_bf16
+
+    if not torch.cuda.is_available():
+        return Place(False, has_bf16(), memory())
+    total = torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory
+    return Place(True, torch.cuda.is_bf16_supported(including_emulation=False), int(_GPU_SHARE * total))
+
+
+def chosen(needs: Footprint, settings: Settings, where: Place) -> Held:
+    """How to hold the model of ``needs``. What the user chose stays.
+
+    Frozen weights are held in bf16 on a GPU that computes in it, which loses nothing there; on a CPU only where the memory is too small
+    for fp32. Activations are computed again in the backward pass only where the training does not fit otherwise.
+    """
+    frozen = needs.trained < needs.weights
+    may_halve = frozen and where.bf16 and settings.mixed_precision in ("auto", "bf16")
+    half = frozen and settings.frozen_weights == "bf16"
+    if settings.frozen_weights == "auto" and may_halve:
+        half = where.gpu or needs.needed() > where.memory
+    recomputed = settings.recompute == "yes"
+    if settings.recompute == "auto":
+        recomputed = needs.needed(held=Held(half)) > where.memory
+    return Held(half, recomputed)
+
+
+def apply(model: Any, held: Held) -> Any:
+    """``model``, which computes its activations again in the backward pass where ``held`` says so."""
+    if held.recomputed:
+        model.activation_checkpointing_enable(activation_checkpointing_kwargs={"use_reentrant": False})
+    return model
+
+
+def of(model: torch.nn.Module) -> Held:
+    """How ``model`` is held."""
+    import torch
+
+    frozen = (p for p in model.parameters() if not p.requires_grad)
+    inner: Any = model.get_base_model() if hasattr(model, "get_base_model") else model
+    return Held(any(p.dtype == torch.bfloat16 for p in frozen), bool(getattr(inner, "is_activation_checkpointing", False)))
+
+
+def decisions(held: Held, needs: Footprint) -> list[tuple[str, Any, str]]:
+    """What to say of ``held``, as ``Kind.device_decisions`` gives it."""
+    found: list[tuple[str, Any, str]] = []
+    if held.half:
+        saved = gigabytes(needs.needed() - needs.needed(held=Held(half=True)))
+        found.append(("frozen_weights", "bf16", f"The weights that are not trained are held in bf16, and the model computes in it: about {saved} less of memory."))
+    if held.recomputed:
+        saved = gigabytes(needs.needed(held=Held(held.half)) - needs.needed(held=held))
+        why = f"Activations are computed again in the backward pass: about {saved} less of memory, in about a third more time."
+        found.append(("recompute", "yes", why))
+    return found
