@@ -220,8 +220,9 @@ class Kind:
         """The answers of a trained model on all splits where this kind computes them itself; ``folder`` holds the model's folder."""
         return None
 
-    def after_training(self, model: Any, plan: Plan, device: Any, events: Events) -> Any:
-        """What the report says of the trained model beside its answers; plain values and arrays."""
+    def after_training(self, model: Any, plan: Plan, device: Any, events: Events | None) -> Any:
+        """What the report says of the trained model beside its answers; plain values and arrays. Called on the first worker; where weights
+        are spread over the workers on all, on the others without ``events``: they compute the same, and what they return is dropped."""
         return None
 
     # --- The driver's part of a training.

@@ -76,7 +76,7 @@ def train(ctx: Context, plan: Plan, events: Events) -> Trained:
     training = Training(ctx, plan, events)
     training.resume()
     training.check_not_stopped()
-    if ctx.rank == 0:
+    if ctx.rank == 0 or training.stepper.is_spread:
         training.announce()
     with stop.pausable(Path(plan.work)) if ctx.rank == 0 else contextlib.nullcontext():
         stopped = training.run()

@@ -13,10 +13,12 @@ _BILLION = 1_000_000_000
 
 @dataclass(frozen=True)
 class Held:
-    """How a model is held while it is trained: frozen weights in bf16 (``half``), activations ``recomputed`` in the backward pass."""
+    """How a model is held while it is trained: frozen weights in bf16 (``half``), activations ``recomputed`` in the backward pass, and frozen
+    weights in equal parts on so many ``workers``."""
 
     half: bool = False
     recomputed: bool = False
+    workers: int = 1
 
 
 AS_IT_IS = Held()  # all weights in fp32, all activations kept
@@ -41,7 +43,8 @@ class Footprint:
         layers = 2 * self.layers + 34 if held.recomputed else 34 * self.layers
         activations = (1 if held.half else 2) * tokens * (layers * self.width + 10 * self.vocabulary)
         frozen = self.weights - self.trained if self.trained < self.weights else 0
-        return _ROOM + 4 * self.weights - (2 * frozen if held.half else 0) + _STATE * self.trained + activations
+        held_frozen = (2 if held.half else 4) * frozen // held.workers
+        return _ROOM + 4 * (self.weights - frozen) + held_frozen + _STATE * self.trained + activations
 
 
 def of(folder: Path, config: dict, settings, shape: dict) -> Footprint:

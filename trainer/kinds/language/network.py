@@ -1,6 +1,7 @@
 """Text generation: an installed causal model that is finetuned, by LoRA or whole, or a small one from random weights."""
 
 import dataclasses
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -118,9 +119,7 @@ def base_folder(spec: Spec, folder: Path, base: str) -> Path | None:
 
 def build(plan: Plan):
     """The installed base model, with an adapter where only that is trained, or a new model."""
-    import torch
-
-    from trainer.models import transformer
+    from trainer.train import spread
 
     if plan.base.folder is None:
         from trainer.kinds.language import shapes
@@ -130,6 +129,16 @@ def build(plan: Plan):
     how = held.chosen(needs, plan.settings, place)
     if not place.gpu:  # on a GPU, a batch that does not fit is computed in parts
         footprint.check(needs, place.memory, plan.base.name, plan.shape["finetuning"], how)
+    read = functools.partial(_whole, plan, how)
+    return read() if how.workers == 1 else spread.in_turn(read, "cuda" if place.gpu else "cpu")
+
+
+def _whole(plan: Plan, how: footprint.Held):
+    """The installed model on one machine, with its adapter."""
+    import torch
+
+    from trainer.models import transformer
+
     model = held.apply(transformer.from_base(_AUTO, plan, dtype=torch.bfloat16 if how.half else torch.float32), how)
     return lora.wrap(model, plan.shape["rank"], plan.shape["alpha"], plan.settings.seed) if plan.shape["finetuning"] == "lora" else model
 

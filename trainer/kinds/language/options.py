@@ -12,6 +12,8 @@ OPTIONS = of_kind("language", (
            help="Precision of the weights that LoRA does not train; auto takes bf16 on GPUs, and on CPUs where fp32 does not fit into the memory"),
     Option("recompute", "auto", "language", choices=("auto", "yes", "no"), since="0.2.0",
            help="Compute activations again in the backward pass, which saves memory and costs time; auto does so where they do not fit"),
+    Option("spread_weights", "auto", "language", choices=("auto", "yes", "no"), since="0.2.0",
+           help="Give each of several workers a part of the weights that LoRA does not train (FSDP); auto does so where they do not fit into one"),
     Option("merge", False, "language", neutral=True, help="Deliver the language model with its adapter merged into its weights, beside the adapter"),
     Option("experts", 1, "language", 1, 64, since="0.2.0",
            help="Experts in each layer of gpt-small, of which a token uses two; 1 trains an ordinary model"),

@@ -57,6 +57,8 @@ def _generated(model, prompts: list[list[int]], asks: Asks, device) -> list[list
     """The answers to a few prompts. They are filled up at the beginning, so that all answers begin at the same place."""
     import torch
 
+    from trainer.train import spread
+
     width = max(map(len, prompts))
     ids = numpy.full((len(prompts), width), asks.pad_id, numpy.int64)
     mask = numpy.zeros_like(ids)
@@ -66,7 +68,7 @@ def _generated(model, prompts: list[list[int]], asks: Asks, device) -> list[list
     torch.manual_seed(asks.seed)
     with torch.inference_mode():
         inputs = {"input_ids": torch.from_numpy(ids).to(device), "attention_mask": torch.from_numpy(mask).to(device)}
-        written = model.generate(**inputs)[:, width:].cpu().tolist()
+        written = model.generate(**inputs, synced_gpus=spread.is_spread(model))[:, width:].cpu().tolist()
     return [_until(row, asks.stop) for row in written]
 
 

@@ -171,11 +171,13 @@ def test_the_memory_of_a_training_by_its_parts():
     assert SMALL.needed(held=Held(recomputed=True)) == SMALL.needed() - activations + 2 * 4 * 512 * ((2 * 2 + 34) * 64 + 10 * 1000)
     adapter = dataclasses.replace(SMALL, trained=10_000)
     assert adapter.needed(held=Held(half=True)) == adapter.needed() - 2 * 990_000 - activations // 2
+    assert adapter.needed(held=Held(workers=3)) == adapter.needed() - 4 * 660_000
 
 
 GB = 1_000_000_000
 LARGE = Footprint(weights=7 * GB, trained=40_000_000, rows=8, length=1024, layers=32, width=4096, vocabulary=32_000)
 CPU, OLD_CPU, GPU, OLD_GPU = ((False, True), (False, False), (True, True), (True, False))
+AUTO = {"frozen_weights": "auto", "recompute": "auto", "spread_weights": "auto", "mixed_precision": "auto"}
 
 
 @pytest.mark.parametrize(
@@ -199,15 +201,29 @@ CPU, OLD_CPU, GPU, OLD_GPU = ((False, True), (False, False), (True, True), (True
     ],
 )  # fmt: skip
 def test_how_a_model_is_held_follows_from_the_memory(needs, options, device, size, wanted):
-    chosen = {"frozen_weights": "auto", "recompute": "auto", "mixed_precision": "auto", **options}
-    assert held.chosen(needs, SimpleNamespace(**chosen), held.Place(*device, size * GB)) == wanted
+    assert held.chosen(needs, SimpleNamespace(**AUTO | options), held.Place(*device, size * GB)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("needs", "options", "size", "wanted"),
+    [
+        (LARGE, {}, 40, Held(True, True, 1)),
+        (LARGE, {}, 20, Held(True, True, 4)),
+        (LARGE, {"spread_weights": "no"}, 20, Held(True, True, 1)),
+        (LARGE, {"spread_weights": "yes"}, 80, Held(True, False, 4)),
+        (SMALL, {"spread_weights": "yes"}, 80, Held(False, False, 1)),
+    ],
+)
+def test_weights_are_spread_over_workers_where_they_do_not_fit_into_one(needs, options, size, wanted):
+    assert held.chosen(needs, SimpleNamespace(**AUTO | options), held.Place(*GPU, size * GB, 4)) == wanted
 
 
 def test_what_is_said_of_how_a_model_is_held():
     assert held.decisions(Held(), LARGE) == []
-    assert held.decisions(Held(half=True, recomputed=True), LARGE) == [
+    assert held.decisions(Held(half=True, recomputed=True, workers=4), LARGE) == [
         ("frozen_weights", "bf16", "The weights that are not trained are held in bf16, and the model computes in it: about 53 GB less of memory."),
         ("recompute", "yes", "Activations are computed again in the backward pass: about 35 GB less of memory, in about a third more time."),
+        ("spread_weights", "yes", "Each of the 4 workers holds a part of the weights that are not trained: about 10 GB less of memory for each."),
     ]
 
 
