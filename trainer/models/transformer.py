@@ -30,9 +30,7 @@ def from_base(auto_class: str, plan: Plan, dtype: torch.dtype = torch.float32, *
                 setattr(config, name, value)
         if plan.base.fresh:
             return auto.from_config(config, trust_remote_code=False)
-        return auto.from_pretrained(
-            plan.base.folder, config=config, use_safetensors=True, ignore_mismatched_sizes=True, dtype=dtype, **_LOCAL
-        )
+        return auto.from_pretrained(plan.base.folder, config=config, use_safetensors=True, ignore_mismatched_sizes=True, dtype=dtype, **_LOCAL)
     except (ValueError, KeyError, OSError, AttributeError, json.JSONDecodeError) as e:
         raise UserError(
             "model_unusable",
@@ -70,6 +68,11 @@ def fold(model: torch.nn.Module, target: Target) -> None:
         last.bias = torch.nn.Parameter(torch.zeros(1, device=last.weight.device))
     last.weight.mul_(factor)
     last.bias.mul_(factor).add_(summand)
+
+
+def without_adapter(model: Any) -> Any:
+    """The model inside an adapter; the model itself where it has none."""
+    return model.get_base_model() if hasattr(model, "get_base_model") else model
 
 
 def parameters(model: torch.nn.Module) -> int:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 import torch.distributed as dist
 
+from trainer.models import transformer
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -41,7 +43,7 @@ def _divide(model: Any, mesh: DeviceMesh) -> None:
     from torch.distributed.fsdp import fully_shard
 
     whole = {p for p in model.parameters() if p.requires_grad}
-    inner = model.get_base_model() if hasattr(model, "get_base_model") else model
+    inner = transformer.without_adapter(model)
     layers = set(getattr(inner, "_no_split_modules", None) or ())
     for module in list(inner.modules()):
         if type(module).__name__ in layers:

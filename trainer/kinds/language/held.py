@@ -84,12 +84,13 @@ def of(model: torch.nn.Module) -> Held:
     """How ``model`` is held."""
     import torch
 
+    from trainer.models import transformer
     from trainer.train import spread
 
     frozen = (p for p in model.parameters() if not p.requires_grad)
-    inner: Any = model.get_base_model() if hasattr(model, "get_base_model") else model
+    recomputed = bool(transformer.without_adapter(model).is_activation_checkpointing)
     workers = torch.distributed.get_world_size() if spread.is_spread(model) else 1
-    return Held(any(p.dtype == torch.bfloat16 for p in frozen), bool(getattr(inner, "is_activation_checkpointing", False)), workers)
+    return Held(any(p.dtype == torch.bfloat16 for p in frozen), recomputed, workers)
 
 
 def decisions(held: Held, needs: Footprint) -> list[tuple[str, Any, str]]:
@@ -97,7 +98,13 @@ def decisions(held: Held, needs: Footprint) -> list[tuple[str, Any, str]]:
     found: list[tuple[str, Any, str]] = []
     if held.half:
         saved = gigabytes(needs.needed() - needs.needed(held=Held(half=True)))
-        found.append(("frozen_weights", "bf16", f"The weights that are not trained are held in bf16, and the model computes in it: about {saved} less of memory."))
+        found.append(
+            (
+                "frozen_weights",
+                "bf16",
+                f"The weights that are not trained are held in bf16, and the model computes in it: about {saved} less of memory.",
+            )
+        )
     if held.recomputed:
         saved = gigabytes(needs.needed(held=Held(held.half)) - needs.needed(held=Held(held.half, recomputed=True)))
         why = f"Activations are computed again in the backward pass: about {saved} less of memory, in about a third more time."

@@ -82,7 +82,9 @@ def _generating(model, asks: Asks):
     """``model`` with a configuration for the answers that holds nothing of its own, such as a temperature."""
     from transformers import GenerationConfig
 
-    inner = model.get_base_model() if hasattr(model, "get_base_model") else model
+    from trainer.models import transformer
+
+    inner = transformer.without_adapter(model)
     own, cache, was_training = inner.generation_config, inner.config.use_cache, model.training
     how = {"do_sample": True, "temperature": 0.8, "top_k": 50} if asks.sampled else {"do_sample": False}
     inner.generation_config = GenerationConfig(
