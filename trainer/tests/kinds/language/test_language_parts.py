@@ -222,7 +222,7 @@ def test_what_is_said_of_how_a_model_is_held():
     assert held.decisions(Held(), LARGE) == []
     assert held.decisions(Held(half=True, recomputed=True, workers=4), LARGE) == [
         ("frozen_weights", "bf16", "The weights that are not trained are held in bf16, and the model computes in it: about 53 GB less of memory."),
-        ("recompute", "yes", "Activations are computed again in the backward pass: about 35 GB less of memory, in about a third more time."),
+        ("recompute", "yes", "Activations are computed again in the backward pass: about 33 GB less of memory, in about a third more time."),
         ("spread_weights", "yes", "Each of the 4 workers holds a part of the weights that are not trained: about 10 GB less of memory for each."),
     ]
 
