@@ -13,6 +13,7 @@ from trainer.data.columns.profiles import Profile
 from trainer.data.formats.table import Table
 from trainer.data.images import Index
 from trainer.errors import UserError, some
+from trainer.kinds.derived import candidates
 from trainer.kinds.rows import conversations as forms, label_sets, numbers, pairs, unsupported_tasks
 
 TEXT, IMAGE, TABLE, LANGUAGE = "text", "image", "table", "language"  # the kinds that read rows
@@ -106,7 +107,7 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index,
     elif kind == "text":
         _text(roles, rest, settings, where)
     else:
-        roles.types, why = features.choose(rest, where)
+        roles.types, why = features.choose(rest, where, candidates.of(tables, rest))
         roles.columns = tuple(roles.types)
         roles.decisions.append(("columns", list(roles.columns), why))
     _amounts(roles, seen)

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from trainer.core.kind import Estimator, LinearFeatures
+from trainer.data.columns.features import CATEGORY
 from trainer.errors import some
 from trainer.kinds.examples import ExampleKind
 from trainer.targets.classes import Classes
@@ -43,7 +44,9 @@ class Tables(ExampleKind):
     def read(self, claim, settings, checks):
         from trainer.kinds.rows import reading
 
-        return reading.load(claim, settings, checks)
+        from trainer.kinds.table import admission
+
+        return admission.admitted(self, reading.load(claim, settings, checks), settings, checks.events)
 
     def read_rows(self, sources, columns, settings, events):
         from trainer.kinds.rows import prediction
@@ -79,11 +82,11 @@ class Tables(ExampleKind):
         network.save(model, plan, folder)
 
     def estimator_seconds(self, data, outputs: int) -> float:
-        from trainer.kinds.table import held_out
+        from trainer.kinds.table import columns, held_out
 
         rows = len(data.splits["train"])
         each = 1.5e-4 if rows <= held_out.MOST else 2e-5  # in folds, or once
-        return 1 + min(90.0, each * rows * (2 + 0.1 * len(data.columns)) * (1 + outputs))
+        return 1 + min(90.0, each * rows * (2 + 0.1 * columns.width(data)) * (1 + outputs))
 
     def linear_features(self, encoder, data, rows, max_width: int) -> LinearFeatures:
         return LinearFeatures({n: r.features.values for n, r in rows.items()}, None, "linear model")
@@ -129,7 +132,7 @@ class Tables(ExampleKind):
         config = encoder if "columns" in encoder else files.read_json(folder / "config.json")
         config = next((m["model"] for m in config.get("members", ())), config)  # of an ensemble, all read the same columns
         columns = config.get("columns", [])
-        categories = {c["name"]: tuple(str(v) for v in c["categories"]) for c in columns if "categories" in c}
+        categories = {c["name"]: tuple(str(v) for v in c["categories"]) for c in columns if c["type"] == CATEGORY}
         return tuple(Column(c, description["types"][c], categories.get(c, ())) for c in description["columns"])
 
     def contents(self, cells, columns, styles) -> list:
