@@ -91,16 +91,17 @@ class Judge:
 
     def losses(self, view: View) -> numpy.ndarray:
         """The loss of each held-out row, fold after fold: log loss of classes, squared error of numbers."""
-        truth = numpy.concatenate([self.targets[out] for _, out in self.folds])
         answers = [answer for answer in (self._linear(view), self._trees(view)) if answer is not None]
         if not answers:
-            return self._of(self._constant(), truth)
+            return self.of(self._constant())
         if len(answers) == 1:
-            return self._of(answers[0], truth)
-        mixed = [self._of(share * answers[0] + (1 - share) * answers[1], truth) for share in _SHARES]
+            return self.of(answers[0])
+        mixed = [self.of(share * answers[0] + (1 - share) * answers[1]) for share in _SHARES]
         return min(mixed, key=lambda losses: float(losses.mean()))
 
-    def _of(self, answers: numpy.ndarray, truth: numpy.ndarray) -> numpy.ndarray:
+    def of(self, answers: numpy.ndarray) -> numpy.ndarray:
+        """The losses of ``answers`` to the held-out rows, fold after fold: probabilities (rows x classes), or numbers."""
+        truth = numpy.concatenate([self.targets[out] for _, out in self.folds])
         if not self.classes:
             return (answers - truth) ** 2
         return -numpy.log(numpy.clip(answers[numpy.arange(len(truth)), truth], _LEAST, 1))
@@ -119,14 +120,13 @@ class Judge:
         """The answers with the better one of a few strengths of the penalty."""
         if not view.features.shape[1]:
             return None
-        truth = numpy.concatenate([self.targets[out] for _, out in self.folds])
         paths = []
         with threads.one_of_blas():
             for kept, out in self.folds:
                 models = linear.path(view.features[kept], self.targets[kept], self.classes, self.seed, _LINEAR_SECONDS, None, _STRENGTHS)
-                paths.append([self._answers(view.features[out] @ m.weights + m.bias) for m in models])
+                paths.append([self.answers(view.features[out] @ m.weights + m.bias) for m in models])
         found = [numpy.concatenate(of_strength) for of_strength in zip(*paths, strict=False)]
-        return min(found, key=lambda answers: float(self._of(answers, truth).mean())) if found else None
+        return min(found, key=lambda answers: float(self.of(answers).mean())) if found else None
 
     def _trees(self, view: View) -> numpy.ndarray | None:
         columns, outputs = view.cells.shape[1], self.classes if self.classes > 2 else 1
@@ -148,11 +148,12 @@ class Judge:
                 if len(fitted.present) == 1:
                     answers[:, fitted.present] = 1
                 else:
-                    answers[:, fitted.present] = self._answers(numpy.hstack([0 * scores, scores]) if scores.shape[1] == 1 else scores)
+                    answers[:, fitted.present] = self.answers(numpy.hstack([0 * scores, scores]) if scores.shape[1] == 1 else scores)
                 found.append(answers)
         return numpy.concatenate(found)
 
-    def _answers(self, scores: numpy.ndarray) -> numpy.ndarray:
+    def answers(self, scores: numpy.ndarray) -> numpy.ndarray:
+        """The probabilities or the numbers of ``scores`` (rows x outputs)."""
         if not self.classes:
             return scores[:, 0]
         odds = numpy.exp(scores - scores.max(axis=1, keepdims=True))
