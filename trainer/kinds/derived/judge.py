@@ -160,9 +160,12 @@ class Judge:
         return odds / odds.sum(axis=1, keepdims=True)
 
 
-def better(before: numpy.ndarray, after: numpy.ndarray, errors: float = 1.0) -> bool:
-    """Whether the losses ``after`` are smaller than those ``before``, of the same rows, by more than so many standard errors."""
+def better(before: numpy.ndarray, after: numpy.ndarray, errors: float = 1.0, blocks: int = 0) -> bool:
+    """Whether the losses ``after`` are smaller than those ``before``, of the same rows, by more than so many standard errors. Rows that follow each
+    other in time are alike, so they count as a few ``blocks``."""
     gain = before - after
+    if blocks:
+        gain = numpy.asarray([block.mean() for block in numpy.array_split(gain, min(blocks, len(gain)))])
     return bool(gain.mean() > errors * gain.std() / max(1.0, numpy.sqrt(len(gain))))
 
 

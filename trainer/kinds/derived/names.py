@@ -11,6 +11,7 @@ from trainer.kinds.derived import part
 
 LEAST = 3  # rows of a value that is told apart: fewer are noise
 _MOST = 5_000  # values whose frequency is known
+_LARGEST = 1 << 40  # rows
 FREQUENCY = "frequency"
 
 
@@ -31,7 +32,7 @@ class NameParts:
     @classmethod
     def restored(cls, described: dict) -> "NameParts":
         counts = described["counts"]
-        if not isinstance(counts, dict) or len(counts) > _MOST or not all(type(n) is int and n > 0 for n in counts.values()):
+        if not isinstance(counts, dict) or len(counts) > _MOST or not all(type(n) is int and 0 < n < _LARGEST for n in counts.values()):
             raise ValueError("the names of a column are not described")
         return cls(part.strings(described["categories"], MAX_CATEGORIES), counts)
 

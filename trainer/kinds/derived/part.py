@@ -8,6 +8,7 @@ import numpy
 
 from trainer.data.columns.features import DATE, LIST, NAME, TEXT
 
+LARGEST = 1e100  # of the numbers in a description
 KEPT = 50_000  # cells whose values a part remembers: the same ones are read again and again
 
 
@@ -56,10 +57,10 @@ def strings(found, most: int) -> tuple[str, ...]:
 
 
 def finite(found) -> float:
-    """``found`` as a number. Raises ValueError or TypeError for another value."""
-    if isinstance(found, bool) or not numpy.isfinite(value := float(found)):
+    """``found`` as a number. Raises ValueError for another value."""
+    if type(found) not in (int, float) or not abs(found) < LARGEST:
         raise ValueError("a number is not described")
-    return value
+    return float(found)
 
 
 def frequent(cells: list[str], least: int, most: int) -> tuple[str, ...]:

@@ -65,9 +65,8 @@ class TextParts:
     def restored(cls, described: dict) -> "TextParts":
         terms = part.strings(described["terms"], TERMS)
         weights = tuple(map(part.finite, described["weights"]))
-        directions = numpy.asarray(described["directions"], numpy.float64)
-        fits = directions.ndim == 2 and len(terms) == len(weights) == len(directions) and 1 <= directions.shape[1] <= DIRECTIONS
-        if not fits or not numpy.isfinite(directions).all():
+        directions = numpy.asarray([[part.finite(v) for v in row] for row in described["directions"]], numpy.float64)
+        if directions.ndim != 2 or not len(terms) == len(weights) == len(directions) or not 1 <= directions.shape[1] <= DIRECTIONS:
             raise ValueError("the words of a column are not described")
         return cls(terms, weights, directions, part.strings(described["categories"], MAX_CATEGORIES))
 

@@ -48,7 +48,8 @@ def choose(tables: list[Table], rest: dict[str, Profile], label: Profile, settin
     of_text = [judges.of_part(part, columns[n]) for n in texts if (part := parts.learn(TEXT, columns[n])) is not None]
     table = judge.losses(judges.joined(plain, len(places)))
     every = judge.losses(judges.joined([*plain, *of_text], len(places)))
-    alone = _words(judge, [" ".join(c[:_CUT] for c in row) for row in zip(*(columns[n] for n in texts), strict=True)])
+    joined = [" ".join(c[:_CUT] for c in row) for row in zip(*(columns[n] for n in texts), strict=True)]
+    alone = min(_words(judge, joined), judge.losses(judges.joined(of_text, len(places))), key=lambda losses: float(losses.mean()))
     best = every if every.mean() < table.mean() else table
     wins = best.mean() < alone.mean() if close else judges.better(alone, best, _ERRORS)
     losses = [judges.shown(found, judge.classes) for found in (every, table, alone)]

@@ -17,6 +17,7 @@ from trainer.run_folder.events import Events
 _SINGLE = 8  # columns up to which each is judged by itself; more are judged by their sorts
 _FOLDS = 3  # of those that judge models
 _FEW, _ERRORS_OF_FEW, _ERRORS = 500, 2.0, 1.0  # standard errors by which the loss must fall, with fewer rows than so many and with more
+_BLOCKS = 5  # of later rows
 _FEWEST = 30  # held-out rows
 WORDS = {DATE: "date", LIST: "list", NAME: "name", TEXT: "text"}
 
@@ -64,11 +65,12 @@ def _used(kind, data: Dataset, known: dict[str, Part], settings: Settings, event
     views = [judges.of_column(data.types[n], cells[n]) for n in plain.columns]
     judge = Judge(targets, len(target.labels), folds, settings.seed)
     before, used = judge.losses(judges.joined(views, len(rows))), ()
-    errors = _ERRORS if len(rows) >= _FEW else _ERRORS_OF_FEW
+    later = held_out.by_time(data.splits["train"], data.splits["validation"])
+    errors = _ERRORS if len(rows) >= _FEW and not later else _ERRORS_OF_FEW
     for group in groups:
         more: list[View] = [judges.of_part(known[n], cells[n]) for n in group.names]
         after = judge.losses(judges.joined([*views, *more], len(rows)))
-        helps = judges.better(before, after, errors)
+        helps = judges.better(before, after, errors, _BLOCKS if later else 0)
         shown = [judges.shown(losses, judge.classes) for losses in (after, before)]
         chance = "" if helps or after.mean() >= before.mean() else ", which may be chance"
         why = f"{group.title} {'' if helps else 'not '}used: the loss on held-out rows is {shown[0]} with {_it(group)} and {shown[1]} without{chance}."
@@ -96,12 +98,13 @@ def _groups(data: Dataset, known: dict[str, Part]) -> list[_Group]:
 
 
 def _rows(data: Dataset, target, settings: Settings) -> tuple[list[Example], numpy.ndarray, tuple[judges.Fold, ...]]:
-    """The rows that columns are judged on, their targets and folds: a part of the rows by which the models will be judged."""
+    """The rows that columns are judged on, their targets and folds: a part of the rows by which the models will be judged, and the later rows alone where
+    rows are split by time. In folds at random, a date would tell the neighbours of a row."""
     held = held_out.rows(data, target, settings)
     draw = numpy.random.default_rng(settings.seed)
-    if held.turns is None:
-        train = _drawn(held_out.known(data.splits["train"], target), judges.MOST, draw)
-        out = _drawn(held.examples, judges.MOST // 2, draw)
+    if held.turns is None or held_out.by_time(data.splits["train"], data.splits["validation"]):
+        train, out = (held_out.known(data.splits[name], target) for name in ("train", "validation"))
+        train, out = _drawn(train, judges.MOST, draw), _drawn(out, judges.MOST // 2, draw)
         rows = [*train, *out]
         folds = ((numpy.arange(len(train)), numpy.arange(len(train), len(rows))),)
         return rows, target.encode([e.target for e in rows]), folds

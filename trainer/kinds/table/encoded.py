@@ -116,9 +116,8 @@ def restored(columns) -> Encoder:
 
 def _check_scale(column: dict, numbers: int | None) -> None:
     """Raise ValueError or TypeError unless a column has its mean and its deviation, or a list of each for so many ``numbers``."""
-    mean, std = (numpy.asarray(column[name], numpy.float64) for name in ("mean", "std"))
-    shape = () if numbers is None else (numbers,)
-    if mean.shape != shape or std.shape != shape or not numpy.isfinite([mean, std]).all() or (std == 0).any():
+    mean, std = ([found] if numbers is None else list(found) for found in (column["mean"], column["std"]))
+    if not len(mean) == len(std) == (1 if numbers is None else numbers) or 0 in [*map(parts.finite, mean), *map(parts.finite, std)][len(mean) :]:
         raise ValueError("the scale of a column is not a number")
 
 

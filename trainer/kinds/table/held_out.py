@@ -8,6 +8,7 @@ import numpy
 
 from trainer.config.settings import Settings
 from trainer.core.example import Dataset, Example
+from trainer.data.columns.features import DATE
 from trainer.estimators import Estimator, balance, folds
 from trainer.estimators.folds import Folds
 from trainer.kinds.boosted import boosting
@@ -51,7 +52,8 @@ def turns(data: Dataset, target: Classes | Number, settings: Settings) -> Folds 
     """The folds by which models of tables are judged; None where the validation rows judge. All models are judged in the same way.
 
     The validation rows that a person chose are never trained on, so these judge alone. Rows whose label is unknown are left out. Where the
-    validation rows are the latest ones, folds at random would flatter, so they are used only where there are few validation rows.
+    validation rows are the latest ones, folds at random would flatter, so they are used only where there are few validation rows, and never where
+    a model reads dates: these would tell the neighbours of a row.
     """
     if settings.validation_file:
         return None
@@ -60,9 +62,10 @@ def turns(data: Dataset, target: Classes | Number, settings: Settings) -> Folds 
     outputs = len(target.labels) if len(target.labels) > 2 else 1
     rows = len(found["train"]) + len(found["validation"])
     cost = sum(boosting.seconds(s, rows, columns.width(data), outputs) for s in boosting.SHAPES) * folds.COUNT * _ROUNDS
-    if cost > _BUDGET_SECONDS:
+    later = by_time(found["train"], found["validation"])
+    if cost > _BUDGET_SECONDS or (later and any(data.types[name] == DATE for name in data.columns)):
         return None
-    return folds.of(data, target, settings.seed, folds.ENOUGH if _by_time(found["train"], found["validation"]) else math.inf, MOST)
+    return folds.of(data, target, settings.seed, folds.ENOUGH if later else math.inf, MOST)
 
 
 def rows(data: Dataset, target: Classes | Number, settings: Settings) -> Held:
@@ -80,7 +83,7 @@ def known(examples: list[Example], target: Classes | Number) -> list[Example]:
     return examples if labelled.all() else [e for e, k in zip(examples, labelled, strict=True) if k]
 
 
-def _by_time(train: list[Example], validation: list[Example]) -> bool:
+def by_time(train: list[Example], validation: list[Example]) -> bool:
     """Whether the validation rows are later than the training rows."""
     before, after = ([e.when for e in rows if e.when is not None] for rows in (train, validation))
     return bool(before) and bool(after) and max(before) <= min(after)

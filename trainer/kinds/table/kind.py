@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from trainer.core.kind import Estimator, LinearFeatures
-from trainer.data.columns.features import CATEGORY
+from trainer.data.columns.features import CATEGORY, NUMBER
 from trainer.errors import some
 from trainer.kinds.examples import ExampleKind
 from trainer.targets.classes import Classes
@@ -118,8 +118,13 @@ class Tables(ExampleKind):
 
     def snippet(self, base: str, task: str, folder) -> str:
         from trainer.core import registry
+        from trainer.run_folder import files
 
-        return f"table/{base}" if base in registry.estimators() else "table/table"
+        if base not in registry.estimators():
+            return "table/table"
+        config = files.read_json(folder / "config.json")
+        columns = next((m["model"] for m in config.get("members", ())), config)["columns"]
+        return f"table/{base}" if all(c["type"] in (CATEGORY, NUMBER) for c in columns) else "table/columns"
 
     def reads(self, model: dict) -> str:
         return f"the columns {some(model.get('columns', []), 30)}"
