@@ -1,4 +1,4 @@
-"""Amounts: numbers with a currency, a percent sign or a unit of measurement, spaces or apostrophes between thousands, or parentheses for a negative number."""
+"""Amounts: numbers with a currency, a percent sign or a unit, spaces or apostrophes between thousands, or parentheses for a negative number."""
 
 import collections
 import re

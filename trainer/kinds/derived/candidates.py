@@ -27,9 +27,9 @@ def _sort(tables: list[Table], p: Profile) -> str:
     if not p.cells or p.distinct < 2 or p.shapes >= values.MOSTLY:
         return ""
     known = [c for c in values.sample([c for t in tables for c in t.cells(p.name)]) if not values.is_missing(c)]
-    if max(p.dates, p.clock_times) >= values.MOSTLY or (not p.numeric and known and dates.is_period(known[0])):
-        if parts_of_dates.form_of(known):
-            return DATE
+    may_be_date = max(p.dates, p.clock_times) >= values.MOSTLY or (not p.numeric and known and dates.is_period(known[0]))
+    if may_be_date and parts_of_dates.form_of(known):
+        return DATE
     if p.numeric or p.is_identifier or (names.is_identifier(p.name) and p.distinct > _IDENTIFIER * p.cells):
         return ""
     if lists.separator_of(known):

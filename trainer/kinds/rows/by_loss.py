@@ -101,7 +101,7 @@ def _texts(rest: dict[str, Profile], label: str, settings) -> tuple[str, ...]:
 def _plain(tables: list[Table], rest: dict[str, Profile], columns: dict[str, list[str]], texts: tuple[str, ...]) -> list[View]:
     """The columns besides texts, as a table would have them."""
     perhaps = candidates.of(tables, rest)
-    types, _ = features.choose({n: p for n, p in rest.items() if n not in texts}, "", {n: "" for n in perhaps})
+    types, _ = features.choose({n: p for n, p in rest.items() if n not in texts}, "", dict.fromkeys(perhaps, ""))
     found: list[View] = []
     for name, sort in {**types, **perhaps}.items():
         if name in texts:

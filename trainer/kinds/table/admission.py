@@ -73,7 +73,9 @@ def _used(kind, data: Dataset, known: dict[str, Part], settings: Settings, event
         helps = judges.better(before, after, errors, _BLOCKS if later else 0)
         shown = [judges.shown(losses, judge.classes) for losses in (after, before)]
         chance = "" if helps or after.mean() >= before.mean() else ", which may be chance"
-        why = f"{group.title} {'' if helps else 'not '}used: the loss on held-out rows is {shown[0]} with {_it(group)} and {shown[1]} without{chance}."
+        why = (
+            f"{group.title} {'' if helps else 'not '}used: the loss on held-out rows is {shown[0]} with {_it(group)} and {shown[1]} without{chance}."
+        )
         events.decision("columns_by_loss", list(group.names) if helps else [], why)
         if helps:
             before, used, views = after, (*used, *group.names), [*views, *more]

@@ -1,4 +1,4 @@
-"""The columns of a table as numbers for trees: a category is a number of its own, an empty cell is NaN. Dates, texts and the like are several columns."""
+"""The columns of a table as numbers for trees: a category is a number of its own, an empty cell is NaN, and a date or a text is several numbers."""
 
 from dataclasses import dataclass
 

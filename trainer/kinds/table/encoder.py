@@ -8,7 +8,7 @@ import numpy
 
 from trainer.core.example import Example
 from trainer.core.plan import Rows
-from trainer.data.columns.features import CATEGORY, NUMBER
+from trainer.data.columns.features import CATEGORY
 from trainer.kinds.derived.part import Part
 from trainer.targets.target import number
 
@@ -33,19 +33,20 @@ class Encoder:
     """How each column becomes numbers: a number is standardised, a category is one-hot encoded.
 
     An empty or unreadable number counts as the mean, an unknown category as none of the known ones. A column of another type is read by its part of
-    ``parts``, which are in the order of the columns; one without a part is left out.
+    ``parts``, which are in the order of the columns. ``plain_width`` is the width of the others, which come first.
     """
 
     def __init__(self, columns: list[dict], parts: Sequence[Part | None] = ()):
         self.columns, self.parts = columns, list(parts) or [None] * len(columns)
         self.width = sum(self._width(c, p) for c, p in zip(columns, self.parts, strict=True))
+        self.plain_width = sum(self._width(c, None) for c, p in zip(columns, self.parts, strict=True) if p is None)
         self.shape = {"width": self.width, "columns": columns}
 
     @staticmethod
     def _width(column: dict, part: Part | None) -> int:
         if part is not None:
             return len(part.categories) + len(part.names)
-        return len(column["categories"]) if column["type"] == CATEGORY else int(column["type"] == NUMBER)
+        return len(column["categories"]) if column["type"] == CATEGORY else 1
 
     def encode(self, examples: list[Example], targets: numpy.ndarray, name: str = "", training: bool = False) -> Rows:
         parts = [numpy.zeros((len(examples), 0), numpy.float32)]
@@ -55,7 +56,7 @@ class Encoder:
                 parts += [_one_hot(cells, part.categories), _standardised(part.values(cells), column)]
             elif column["type"] == CATEGORY:
                 parts.append(_one_hot(cells, column["categories"]))
-            elif column["type"] == NUMBER:
+            else:
                 parts.append(_standardised(_numbers(cells)[:, None], column))
         return Rows(Cells(numpy.concatenate(parts, axis=1)), targets)
 
@@ -79,10 +80,10 @@ def learned(names: tuple[str, ...], types: dict[str, str], examples: list[Exampl
         column: dict = {"name": name, "type": types[name]}
         if types[name] == CATEGORY:
             column["categories"] = sorted({c.strip() for c in cells} - {""})
-        elif types[name] == NUMBER:
+        elif name not in parts:
             (mean,), (std,) = _scale(_numbers(cells)[:, None])
             column |= {"mean": mean, "std": std}
-        elif name in parts:
+        else:
             mean, std = _scale(parts[name].values(cells))
             column |= {**parts[name].described(), "mean": mean, "std": std}
         columns.append(column)

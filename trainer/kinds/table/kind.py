@@ -43,7 +43,6 @@ class Tables(ExampleKind):
 
     def read(self, claim, settings, checks):
         from trainer.kinds.rows import reading
-
         from trainer.kinds.table import admission
 
         return admission.admitted(self, reading.load(claim, settings, checks), settings, checks.events)
@@ -59,12 +58,12 @@ class Tables(ExampleKind):
     def encoder(self, spec, settings, data, base, events):
         from trainer.kinds.table import encoder
 
-        return encoder.learned(data.columns, data.types, data.splits["train"]), settings
+        return encoder.learned(data.columns, data.types, data.splits["train"], data.learnt), settings
 
     def load_encoder(self, spec, folder, description):
-        from trainer.kinds.table import encoder
+        from trainer.kinds.table import encoded
 
-        return encoder.Encoder(description["columns"])
+        return encoded.restored(description["columns"])
 
     def build(self, plan) -> Any:
         from trainer.kinds.table import network
@@ -89,7 +88,8 @@ class Tables(ExampleKind):
         return 1 + min(90.0, each * rows * (2 + 0.1 * columns.width(data)) * (1 + outputs))
 
     def linear_features(self, encoder, data, rows, max_width: int) -> LinearFeatures:
-        return LinearFeatures({n: r.features.values for n, r in rows.items()}, None, "linear model")
+        width = encoder.plain_width  # a simple model reads numbers and categories alone, which come first
+        return LinearFeatures({n: r.features.values[:, :width] for n, r in rows.items()}, None, "linear model")
 
     def key(self, example) -> str:
         return "\x1f".join(example.content)
@@ -120,11 +120,11 @@ class Tables(ExampleKind):
         from trainer.core import registry
         from trainer.run_folder import files
 
-        if base not in registry.estimators():
-            return "table/table"
         config = files.read_json(folder / "config.json")
         columns = next((m["model"] for m in config.get("members", ())), config)["columns"]
-        return f"table/{base}" if all(c["type"] in (CATEGORY, NUMBER) for c in columns) else "table/columns"
+        if any(c["type"] not in (CATEGORY, NUMBER) for c in columns):
+            return "table/columns"
+        return f"table/{base}" if base in registry.estimators() else "table/table"
 
     def reads(self, model: dict) -> str:
         return f"the columns {some(model.get('columns', []), 30)}"

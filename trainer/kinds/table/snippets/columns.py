@@ -1,5 +1,5 @@
 # needs: numpy, safetensors
-# holds: `model/config.json` describes the columns and the models, and `model/weights.safetensors` holds what was learnt
+# holds: `model/config.json` describes the columns and the models, and `model/weights.safetensors` or `model/model.safetensors` holds what was learnt
 import csv
 import datetime
 import json
@@ -12,9 +12,9 @@ config, known = json.load(open("model/config.json")), json.load(open("model/trai
 lean = numpy.log(known.get("factors", 1))  # towards rare classes
 unknown = ("", "na", "n/a", "nan", "null", "none", "?", "-", "#n/a", "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!")
 missing = float("nan")
-members = config.get("members", [{"title": "", "share": 1, "model": config}])
+members, labels = config.get("members", [{"title": "", "share": 1, "model": config}]), config.get("labels")
 weights = {m["title"]: {} for m in members}
-for name, values in load_file("model/weights.safetensors").items():
+for name, values in load_file(f"model/{'model' if config['model_type'] == 'mlp' else 'weights'}.safetensors").items():
     title, _, own = name.rpartition("/")
     weights[title][own] = values
 
@@ -175,7 +175,8 @@ def scores(row, about, model):
     x = standardised(row, about["columns"])
     if about["model_type"] == "linear":
         return x @ model["weights"] + model["bias"]
-    for i in range(about["layers"]):
+    layers = about["layers"]
+    for i in range(layers if isinstance(layers, int) else len(layers) - 1):
         x = model[f"layers.{i}.weight"] @ (numpy.maximum(x, 0) if i else x) + model[f"layers.{i}.bias"]
     return x
 
@@ -183,10 +184,10 @@ def predict(row):
     total = 0
     for member in members:
         found = scores(row, member["model"], weights[member["title"]]).astype(float)
-        if config["labels"]:
+        if labels:
             found = found - numpy.logaddexp.reduce(found)
         total = total + member["share"] * found
-    return config["labels"][(total + lean).argmax()] if config["labels"] else float(total[0])
+    return labels[(total + lean).argmax()] if labels else float(total[0])
 
 for row in csv.DictReader(open("a table of yours.csv", newline="", encoding="utf-8-sig")):
     print(predict(row))
