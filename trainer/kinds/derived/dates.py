@@ -6,6 +6,7 @@ Dates far away from all others, such as 9999-12-31 for no end or the year 15 for
 import datetime
 import math
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy
 
@@ -34,7 +35,7 @@ class DateParts:
     names: tuple[str, ...]
     _known: dict[str, tuple[float, ...]] = field(default_factory=dict, compare=False, repr=False)
 
-    categories = ()
+    categories: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def learn(cls, cells: list[str]) -> "DateParts | None":

@@ -1,6 +1,7 @@
 """A column whose cells are lists, such as "wool; silk", as one column of 0 and 1 for each frequent item, and the number of items."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy
 
@@ -21,7 +22,7 @@ class ListParts:
     separator: str
     items: tuple[str, ...]
 
-    categories = ()
+    categories: ClassVar[tuple[str, ...]] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 import collections
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy
 
@@ -22,7 +23,7 @@ class NameParts:
     categories: tuple[str, ...]
     counts: dict[str, int]
 
-    names = (FREQUENCY,)
+    names: ClassVar[tuple[str, ...]] = (FREQUENCY,)
 
     @classmethod
     def learn(cls, cells: list[str]) -> "NameParts | None":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy
 
@@ -27,26 +27,31 @@ class Part(Protocol):
     def described(self) -> dict:
         """What ``restored`` needs, as JSON."""
 
+    @classmethod
+    def learn(cls, cells: list[str]) -> Self | None: ...
 
-def learn(sort: str, cells: list[str]) -> Part | None:
-    """The part of a column of ``sort`` from the cells of the training rows; None where these tell nothing."""
+    @classmethod
+    def restored(cls, described: dict) -> Self: ...
+
+
+def _sorts() -> dict[str, type[Part]]:
     from trainer.kinds.derived.dates import DateParts
     from trainer.kinds.derived.lists import ListParts
     from trainer.kinds.derived.names import NameParts
     from trainer.kinds.derived.texts import TextParts
 
-    found: Part | None = {DATE: DateParts, TEXT: TextParts, LIST: ListParts, NAME: NameParts}[sort].learn(cells)
+    return {DATE: DateParts, TEXT: TextParts, LIST: ListParts, NAME: NameParts}
+
+
+def learn(sort: str, cells: list[str]) -> Part | None:
+    """The part of a column of ``sort`` from the cells of the training rows; None where these tell nothing."""
+    found = _sorts()[sort].learn(cells)
     return found if found is not None and (found.names or found.categories) else None
 
 
 def restored(sort: str, described: dict) -> Part:
     """The part that ``described`` says, which comes from the files of a model and so from outside. Raises ValueError, KeyError or TypeError."""
-    from trainer.kinds.derived.dates import DateParts
-    from trainer.kinds.derived.lists import ListParts
-    from trainer.kinds.derived.names import NameParts
-    from trainer.kinds.derived.texts import TextParts
-
-    return {DATE: DateParts, TEXT: TextParts, LIST: ListParts, NAME: NameParts}[sort].restored(described)
+    return _sorts()[sort].restored(described)
 
 
 def strings(found, most: int) -> tuple[str, ...]:

@@ -64,26 +64,26 @@ def _used(kind, data: Dataset, known: dict[str, Part], settings: Settings, event
     cells = {n: [e.content[places[n]] for e in rows] for n in data.columns if n in plain.columns or n in known}
     views = [judges.of_column(data.types[n], cells[n]) for n in plain.columns]
     judge = Judge(targets, len(target.labels), folds, settings.seed)
-    before, used = judge.losses(judges.joined(views, len(rows))), ()
+    before = judge.losses(judges.joined(views, len(rows)))
+    used: tuple[str, ...] = ()
     later = held_out.by_time(data.splits["train"], data.splits["validation"])
     errors = _ERRORS if len(rows) >= _FEW and not later else _ERRORS_OF_FEW
     for group in groups:
         more: list[View] = [judges.of_part(known[n], cells[n]) for n in group.names]
         after = judge.losses(judges.joined([*views, *more], len(rows)))
         helps = judges.better(before, after, errors, _BLOCKS if later else 0)
-        shown = [judges.shown(losses, judge.classes) for losses in (after, before)]
-        chance = "" if helps or after.mean() >= before.mean() else ", which may be chance"
-        why = (
-            f"{group.title} {'' if helps else 'not '}used: the loss on held-out rows is {shown[0]} with {_it(group)} and {shown[1]} without{chance}."
-        )
-        events.decision("columns_by_loss", list(group.names) if helps else [], why)
+        events.decision("columns_by_loss", list(group.names) if helps else [], _why(group, helps, before, after, judge.classes))
         if helps:
             before, used, views = after, (*used, *group.names), [*views, *more]
     return used
 
 
-def _it(group: _Group) -> str:
-    return "it" if len(group.names) == 1 else "them"
+def _why(group: _Group, helps: bool, before: numpy.ndarray, after: numpy.ndarray, classes: int) -> str:
+    """The sentence that says whether a group is used, with the losses without it and with it."""
+    without, with_it = (judges.shown(losses, classes) for losses in (before, after))
+    chance = "" if helps or after.mean() >= before.mean() else ", which may be chance"
+    it = "it" if len(group.names) == 1 else "them"
+    return f"{group.title} {'' if helps else 'not '}used: the loss on held-out rows is {with_it} with {it} and {without} without{chance}."
 
 
 def _not_used(groups: list[_Group]) -> str:
@@ -100,16 +100,19 @@ def _groups(data: Dataset, known: dict[str, Part]) -> list[_Group]:
 
 
 def _rows(data: Dataset, target, settings: Settings) -> tuple[list[Example], numpy.ndarray, tuple[judges.Fold, ...]]:
-    """The rows that columns are judged on, their targets and folds: a part of the rows by which the models will be judged, and the later rows alone where
-    rows are split by time. In folds at random, a date would tell the neighbours of a row."""
+    """The rows that columns are judged on, their targets and folds: a part of the rows by which the models will be judged.
+
+    Where rows are split by time, the later ones judge alone, in their order. In folds at random, a date would tell the neighbours of a row.
+    """
     held = held_out.rows(data, target, settings)
     draw = numpy.random.default_rng(settings.seed)
     if held.turns is None or held_out.by_time(data.splits["train"], data.splits["validation"]):
         train, out = (held_out.known(data.splits[name], target) for name in ("train", "validation"))
         train, out = _drawn(train, judges.MOST, draw), _drawn(out, judges.MOST // 2, draw)
+        out = sorted(out, key=lambda e: e.when or 0.0)
         rows = [*train, *out]
-        folds = ((numpy.arange(len(train)), numpy.arange(len(train), len(rows))),)
-        return rows, target.encode([e.target for e in rows]), folds
+        fold = (numpy.arange(len(train)), numpy.arange(len(train), len(rows)))
+        return rows, target.encode([e.target for e in rows]), (fold,)
     kept = numpy.sort(draw.permutation(len(held.examples))[: judges.MOST])
     place = numpy.full(len(held.examples), -1)
     place[kept] = numpy.arange(len(kept))

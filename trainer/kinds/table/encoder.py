@@ -84,8 +84,8 @@ def learned(names: tuple[str, ...], types: dict[str, str], examples: list[Exampl
             (mean,), (std,) = _scale(_numbers(cells)[:, None])
             column |= {"mean": mean, "std": std}
         else:
-            mean, std = _scale(parts[name].values(cells))
-            column |= {**parts[name].described(), "mean": mean, "std": std}
+            means, stds = _scale(parts[name].values(cells))
+            column |= {**parts[name].described(), "mean": means, "std": stds}
         columns.append(column)
     return Encoder(columns, [parts.get(name) for name in names])
 
