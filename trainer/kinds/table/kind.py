@@ -137,7 +137,7 @@ class Tables(ExampleKind):
         config = encoder if "columns" in encoder else files.read_json(folder / "config.json")
         config = next((m["model"] for m in config.get("members", ())), config)  # of an ensemble, all read the same columns
         columns = config.get("columns", [])
-        categories = {c["name"]: tuple(str(v) for v in c["categories"]) for c in columns if c["type"] == CATEGORY}
+        categories = {c["name"]: tuple(str(v) for v in c["categories"]) for c in columns if c.get("type", CATEGORY) == CATEGORY and "categories" in c}
         return tuple(Column(c, description["types"][c], categories.get(c, ())) for c in description["columns"])
 
     def contents(self, cells, columns, styles) -> list:
