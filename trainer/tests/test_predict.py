@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from conftest import small_reviews
+from conftest import events_of, small_reviews
 from result_checks import blocks_of, check_files, check_success, error_of, predictions, result_of
 from small_datasets import flowers, in_folders, squares, table, yields
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings as bounds, strategies as some
 
 from trainer.data.columns.features import DATE, LIST, NAME, TEXT
 from trainer.kinds.derived import dates, lists, part as parts
+from trainer.kinds.table import columns, encoded
 
 DAYS = [f"2019-{m:02}-{d:02}" for m in range(1, 13) for d in (1, 9, 17, 25)]
 NOTES = [f"{'dry stony' if i % 2 else 'wet sandy'} ground {('near the river', 'on the hill')[i % 3 > 0]} number {i % 7}" for i in range(60)]
@@ -130,3 +131,18 @@ def test_damaged_descriptions_are_refused(sort):
                 continue
             values = found.values([draw.choice(CELLS[sort]), "", "2019-01-01"])
             assert values.shape == (3, len(found.names)) and not numpy.isinf(values).any()
+
+
+@pytest.mark.parametrize("scale", [None, 1.0, [], [0.0] * 99, ["x"], [1e999], {"a": 1}], ids=str)
+@pytest.mark.parametrize("name", ["mean", "std"])
+def test_a_scale_that_does_not_fit_the_part_is_refused(name, scale):
+    described = {"name": "c", "type": DATE, **learnt(DATE, DAYS).described()}
+    numbers = len(described["names"])
+    good = {**described, "mean": [0.0] * numbers, "std": [1.0] * numbers}
+    assert encoded.restored([good]).width == numbers
+    with pytest.raises((ValueError, TypeError)):
+        encoded.restored([{**good, name: scale}])
+    with pytest.raises(ValueError):
+        encoded.restored([{**good, "std": [0.0] * numbers}])
+    with pytest.raises(KeyError):
+        columns.restored([{"name": "c", "type": DATE}])
