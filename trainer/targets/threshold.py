@@ -10,8 +10,7 @@ class Thresholded(Protocol):
     """A target that may answer a class from another probability on than the one that it was trained with."""
 
     def answering_from(self, threshold: float) -> tuple[Self, str] | None:
-        """This target with the ``threshold`` (above 0, below 1) for the second of its two classes, and a sentence that says so; None where it has no two
-        classes."""
+        """This target with the ``threshold`` for the second of its two classes, and a sentence that says so; None where it has no two classes."""
 
 
 def chosen(target: Any, threshold: float) -> tuple[Any, str]:
@@ -19,6 +18,8 @@ def chosen(target: Any, threshold: float) -> tuple[Any, str]:
     found = target.answering_from(threshold) if isinstance(target, Thresholded) else None
     if found is None:
         raise UserError(
-            "no_threshold", f"threshold is {threshold:g}, but the model does not tell two classes apart.", "Leave threshold at 0, or choose another model."
+            "no_threshold",
+            f"threshold is {threshold:g}, but the model does not tell two classes apart.",
+            "Leave threshold at 0, or choose another model.",
         )
     return found

@@ -142,7 +142,7 @@ def test_a_scale_that_does_not_fit_the_part_is_refused(name, scale):
     assert encoded.restored([good]).width == numbers
     with pytest.raises((ValueError, TypeError)):
         encoded.restored([{**good, name: scale}])
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="the scale of a column"):
         encoded.restored([{**good, "std": [0.0] * numbers}])
     with pytest.raises(KeyError):
         columns.restored([{"name": "c", "type": DATE}])
