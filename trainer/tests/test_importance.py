@@ -11,7 +11,9 @@ from small_datasets import flowers, table
 from trainer import estimators
 from trainer.core import registry
 from trainer.core.example import Dataset, Example
+from trainer.data.columns.features import DATE
 from trainer.export import important
+from trainer.kinds.derived import part as parts
 from trainer.measure import importance
 from trainer.run import run
 from trainer.targets.classes import Classes
@@ -38,11 +40,12 @@ def harvests(rows: int, seed: int = 0) -> list[Example]:
             soil,
             f"{chance.random():.4f}",
         )
+        cells = (*cells, f"20{10 + i % 11}-{1 + i % 12:02d}-{1 + i % 28:02d}")
         found.append(Example("fields.csv", i + 2, cells, repr(harvest)))
     return found
 
 
-NAMES = ("noise", "rain", "field", "heat", "same", "soil", "more noise")
+NAMES = ("noise", "rain", "field", "heat", "same", "soil", "more noise", "day")
 
 
 def fields(classifies: bool) -> tuple[Dataset, Classes | Number]:
@@ -50,8 +53,9 @@ def fields(classifies: bool) -> tuple[Dataset, Classes | Number]:
     if classifies:
         examples = [Example(e.file, e.row, e.content, "abc"[min(2, max(0, int(float(e.target) // 3)))]) for e in examples]
     splits = {"train": examples[:180], "validation": examples[180:210], "test": examples[210:]}
-    types = dict.fromkeys(NAMES, "number") | {"field": "category", "soil": "category"}
+    types = dict.fromkeys(NAMES, "number") | {"field": "category", "soil": "category", "day": DATE}
     data = Dataset("tabular-" + ("classification" if classifies else "regression"), TABLE, splits, [], NAMES, "y", tuple("abc") * classifies, types)
+    data.learnt["day"] = parts.learn(DATE, [e.content[-1] for e in splits["train"]])
     return data, TABLE.target(data)
 
 
@@ -93,7 +97,7 @@ def measured(fitted, name: str, seconds: float = 5.0) -> importance.Weights:
 @pytest.mark.parametrize("name", ["trees", "ensemble"])
 def test_columns_that_decide_come_first(name, fitted):
     found = measured(fitted, name)
-    assert {w.name for w in found.weights[:3]} == {"rain", "heat", "soil"} and (found.rows, found.times, found.parts) == (90, 5, 7)
+    assert {w.name for w in found.weights[:3]} == {"rain", "heat", "soil"} and (found.rows, found.times, found.parts) == (90, 5, 8)
     assert all(w.low > 0 for w in found.weights[:3])
     assert all(w.low <= 0 <= w.high or abs(w.rise) < 0.05 for w in found.weights[3:])
     same = next(w for w in found.weights if w.name == "same")
@@ -107,13 +111,13 @@ def test_removing_the_first_three_columns_costs_more_than_three_at_random(fitted
     def loss(left_out) -> float:
         kept = [i for i in range(len(NAMES)) if i not in left_out]
         splits = {n: [Example(e.file, e.row, tuple(e.content[i] for i in kept), e.target) for e in rows] for n, rows in data.splits.items()}
-        less = Dataset(data.task, TABLE, splits, [], tuple(NAMES[i] for i in kept), "y", data.labels, data.types)
+        less = Dataset(data.task, TABLE, splits, [], tuple(NAMES[i] for i in kept), "y", data.labels, data.types, learnt=data.learnt)
         model = estimators.of("trees").fit(less, target, SETTINGS)
         truth = target.encode([e.target for e in splits["test"]])
         return float(target.losses(target.answers(model.outputs(splits["test"]), truth)).mean())
 
     chance = random.Random(0)
-    assert loss(first) > 1.2 * numpy.mean([loss(chance.sample(range(7), 3)) for _ in range(2)])
+    assert loss(first) > 1.2 * numpy.mean([loss(chance.sample(range(8), 3)) for _ in range(2)])
 
 
 def test_a_model_without_a_fast_way_is_asked_about_new_examples(fitted):
