@@ -9,8 +9,9 @@ from pathlib import Path
 
 from trainer.run_folder import files
 
-TEXT, IMAGE, LANGUAGE = "text", "image", "language"
+TEXT, IMAGE, LANGUAGE, PIXELS = "text", "image", "language", "pixels"
 _FILE = Path(__file__).parents[1] / "schema" / "model_types.json"
+_OF_PIXELS = "ForSemanticSegmentation"
 _READS_TEXTS = ("Classification", "ForQuestionAnswering", "ForMultipleChoice")  # heads of models that were finetuned on texts
 
 
@@ -21,11 +22,13 @@ def types() -> dict[str, dict]:
 
 
 def kind(model_type: str, architecture: str) -> str:
-    """text, image or language; empty if the model can be a base for none of them.
+    """text, image, language or pixels; empty if the model can be a base for none of them.
 
     A model that continues texts is a language model, even where its type has a classifier too: most of such types do.
     """
     known = types().get(model_type, {})
+    if PIXELS in known and (architecture.endswith(_OF_PIXELS) or not known.keys() - {PIXELS, "model"}):
+        return PIXELS
     if LANGUAGE in known and architecture.endswith("ForCausalLM"):
         return LANGUAGE
     if TEXT in known and "Image" not in architecture and (architecture.endswith(_READS_TEXTS) or not known.get("decoder")):

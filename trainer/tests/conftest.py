@@ -59,7 +59,7 @@ def pytest_addoption(parser):
 
 def pytest_collection_modifyitems(config, items):
     if chosen := config.getoption("kinds"):
-        items[:] = [item for item in items if item.path.name != "test_every_kind.py" or item.callspec.params["kind"] in chosen.split(",")]
+        items[:] = [item for item in items if item.path.name != "test_every_kind.py" or item.callspec.params["kind"].partition("-")[0] in chosen.split(",")]
     place = {name: number for number, name in enumerate(SLOWEST)}
     items.sort(key=lambda item: place.get(item.path.name, len(SLOWEST)))
 
