@@ -21,6 +21,8 @@ KINDS = {
     "image": auto.MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING_NAMES,
     "language": auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
     "pixels": auto.MODEL_FOR_SEMANTIC_SEGMENTATION_MAPPING_NAMES,
+    # Those of PaddlePaddle find lines and parts of documents, with losses of their own.
+    "objects": {name: one for name, one in auto.MODEL_FOR_OBJECT_DETECTION_MAPPING_NAMES.items() if not name.startswith("pp_")},
 }
 
 
