@@ -82,6 +82,7 @@ FROM_INSTALLED = {
     "pixels-segformer": replace(
         SAMPLES["pixels"], options=_network(INSTALLED, batch_size=8), base=vision_models.segformer
     ),
+    "objects-detr": replace(SAMPLES["objects"], options=_network(INSTALLED), base=vision_models.detr),
 }
 
 

@@ -43,3 +43,32 @@ def vit():
     torch.manual_seed(0)
     config = ViTConfig(image_size=32, patch_size=8, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16)
     return ViTForImageClassification(config)
+
+
+def detr(family: str = "detr"):
+    """A detector of the DETR family with a small ResNet: ``family`` is its type in transformers."""
+    import torch
+    import transformers
+
+    torch.manual_seed(0)
+    config = transformers.AutoConfig.for_model(family)
+    backbone = {"embedding_size": 8, "hidden_sizes": [16, 24, 32, 48], "depths": [1, 1, 1, 1], "layer_type": "basic"}
+    wide = {**backbone, "layer_type": "bottleneck"}
+    if family.startswith("rt_detr"):
+        shape = {
+            "backbone_config": transformers.RTDetrResNetConfig(**wide, out_features=["stage2", "stage3", "stage4"]), "d_model": 32,
+            "encoder_hidden_dim": 32, "encoder_in_channels": [24, 32, 48], "decoder_in_channels": [32, 32, 32], "encoder_ffn_dim": 32,
+            "decoder_ffn_dim": 32, "decoder_layers": 2, "num_queries": 30, "decoder_attention_heads": 4, "encoder_attention_heads": 4,
+            "num_denoising": 10, "hidden_expansion": 0.5,
+        }  # fmt: skip
+    else:
+        shape = {
+            "backbone_config": transformers.ResNetConfig(**backbone, out_features=["stage4"]), "d_model": 32, "encoder_layers": 1,
+            "decoder_layers": 2, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "encoder_attention_heads": 4, "decoder_attention_heads": 4,
+            "num_queries": 20, "auxiliary_loss": True,
+        }  # fmt: skip
+        if family == "deformable_detr":
+            shape["backbone_config"] = transformers.ResNetConfig(**backbone, out_features=["stage2", "stage3", "stage4"])
+            shape["num_feature_levels"] = 4
+    config = type(config)(use_timm_backbone=False, use_pretrained_backbone=False, backbone=None, **shape, num_labels=7)
+    return transformers.AutoModelForObjectDetection.from_config(config)

@@ -18,6 +18,10 @@ class ObjectsInPictures(ExampleKind):
     takes_options = ("augmentation",)
     shape = "small-detector"
     starts_from = "objects"
+    unfit_here = (
+        "{model} does not find these objects.",
+        "Installed detectors find boxes: choose one of them and set task to object-detection, or set model to auto.",
+    )
     uses_transformers = False
     gains_by_installed_models = False
     from_random_weights = "A small detector ({model}) is trained on the pictures, from random weights."
@@ -60,7 +64,7 @@ class ObjectsInPictures(ExampleKind):
     def encoder(self, spec, settings, data, base, events):
         from trainer.kinds.objects import encoder
 
-        return encoder.encoder(spec, settings, data, events)
+        return encoder.encoder(spec, settings, data, base, events)
 
     def load_encoder(self, spec, folder, description):
         from trainer.kinds.objects import encoder
@@ -68,8 +72,15 @@ class ObjectsInPictures(ExampleKind):
         return encoder.load_encoder(spec, folder, description)
 
     def bf16_on_cpus(self, base) -> bool:
-        """Convolutions take most of the time, and products of bf16 are faster where a CPU has them."""
-        return True
+        """Convolutions take most of the time, and products of bf16 are faster where a CPU has them. Installed models compute in fp32."""
+        return base.folder is None
+
+    def starts_task(self, base, task: str) -> bool:
+        """Installed detectors find boxes alone."""
+        return task != OUTLINES
+
+    def snippet(self, base: str, task: str, folder) -> str:
+        return "objects/objects" if base == self.shape else "objects/objects_installed"
 
     def build(self, plan) -> Any:
         from trainer.kinds.objects import network

@@ -17,11 +17,10 @@ from trainer.core.plan import Plan
 from trainer.errors import UserError
 from trainer.kinds.pixels.windows import MEAN, STD, STEP_OF_INSTALLED, multiple
 from trainer.models import stems, transformer
+from trainer.models.processor import PROCESSOR, normalisation
 from trainer.run_folder import files
 
 _DECODER = 128  # channels of the decoder of an encoder
-_PROCESSOR = "preprocessor_config.json"
-_HALF = (0.5, 0.5, 0.5)
 _TRIED = (64, 96)  # height and width of a picture that a model must answer
 
 
@@ -61,7 +60,7 @@ def build(plan: Plan) -> Installed:
     bands = plan.shape["bands"]
     with transformer.usable(plan):
         inner = stems.widened(_of_base(plan), bands, plan.kind.shape)
-        mean, std = _normalisation(plan.base.folder, bands)  # type: ignore[arg-type]
+        mean, std = normalisation(plan.base.folder, bands)  # type: ignore[arg-type]
     found = Installed(inner, mean, std)
     _try(found, plan)
     return found
@@ -89,16 +88,6 @@ def _answer_with(config: Any, plan: Plan) -> None:
     config.label2id = {label: number for number, label in config.id2label.items()}
     if hasattr(config, "use_auxiliary_head"):
         config.use_auxiliary_head = False
-
-
-def _normalisation(folder: Path, bands: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Mean and spread of values from 0 to 1 that a model wants, by band; other bands than its own get the mean of those of its own."""
-    wants = files.read_json(folder / _PROCESSOR)
-    normalises = wants.get("do_normalize", True)
-    mean, std = (tuple(map(float, wants.get(n) or _HALF)) if normalises else (d,) * 3 for n, d in (("image_mean", 0.0), ("image_std", 1.0)))
-    if min(std) <= 0:
-        raise ValueError(f"{_PROCESSOR} divides by {min(std):g}")
-    return (mean, std) if len(mean) == bands else ((sum(mean) / len(mean),) * bands, (sum(std) / len(std),) * bands)
 
 
 @torch.no_grad()
@@ -135,10 +124,10 @@ def save(model: Installed, plan: Plan, folder: Path) -> None:
         "image_processor_type": "SegformerImageProcessor", "do_resize": False, "do_rescale": True, "rescale_factor": 1 / 255,
         "do_normalize": True, "image_mean": list(model.mean), "image_std": list(model.std),
     }  # fmt: skip
-    files.write_json(folder / _PROCESSOR, described)
+    files.write_json(folder / PROCESSOR, described)
 
 
 def load(folder: Path) -> Installed:
-    described = files.read_json(folder / _PROCESSOR)
+    described = files.read_json(folder / PROCESSOR)
     inner = transformer.load("AutoModelForSemanticSegmentation", folder, None)
     return Installed(inner, tuple(described["image_mean"]), tuple(described["image_std"]))
