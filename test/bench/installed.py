@@ -60,7 +60,19 @@ def segformer():
     return SegformerForSemanticSegmentation(SegformerConfig(**shape, hidden_dropout_prob=0.0, drop_path_rate=0.0, classifier_dropout_prob=0.0))
 
 
-MODELS = {"image-segmentation": segformer}
+def detector():
+    from transformers import RTDetrConfig, RTDetrForObjectDetection, RTDetrResNetConfig
+
+    backbone = RTDetrResNetConfig(
+        embedding_size=16, hidden_sizes=[32, 48, 64, 96], depths=[1, 1, 1, 1], layer_type="bottleneck", out_features=["stage2", "stage3", "stage4"]
+    )
+    shape = {"d_model": 64, "encoder_hidden_dim": 64, "encoder_in_channels": [48, 64, 96], "decoder_in_channels": [64, 64, 64], "decoder_layers": 3}
+    shape |= {"encoder_ffn_dim": 128, "decoder_ffn_dim": 128, "num_queries": 50, "num_denoising": 50, "hidden_expansion": 0.5}
+    config = RTDetrConfig(backbone_config=backbone, use_pretrained_backbone=False, **shape, freeze_backbone_batch_norms=False)
+    return RTDetrForObjectDetection(config)
+
+
+MODELS = {"image-segmentation": segformer, "object-detection": detector}
 
 
 if __name__ == "__main__":

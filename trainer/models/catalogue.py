@@ -88,7 +88,7 @@ def choose(models: Path, wanted: str, kind: Kind, start_from: str = "pretrained"
     auto uses the installed model that fits and is marked as the default, else the smallest that fits, else the built-in model. A model whose
     license is not for all uses, or one that is made for other data and can be a part of one for this, must be named.
     """
-    there = _fitting(models, kind, task)
+    there = fitting(models, kind, task)
     if wanted in ("", AUTO):
         defaults = [b for b in there if b.kind == kind.starts_from and not b.chosen_only]
         base = defaults[0] if defaults and start_from == "pretrained" else Base(kind.shape, kind.name)
@@ -101,7 +101,8 @@ def choose(models: Path, wanted: str, kind: Kind, start_from: str = "pretrained"
     return replace(base, fresh=True) if start_from == "scratch" else base
 
 
-def _fitting(models: Path, kind: Kind, task: str = "") -> list[Base]:
+def fitting(models: Path, kind: Kind, task: str = "") -> list[Base]:
+    """The installed models that ``kind`` of data can start from, for ``task`` if it is given."""
     return [b for b in installed(models) if b.kind in (kind.starts_from, *kind.also_starts_from) and kind.starts_task(b, task)]
 
 
@@ -136,7 +137,7 @@ def _named(models: Path, wanted: str, kind: Kind, there: list[Base]) -> Base:
 
 def unfit(models: Path, wanted: str, kind: Kind) -> UserError:
     """That ``wanted`` does not read ``kind`` of data."""
-    return _unfit(wanted, kind, _fitting(models, kind))
+    return _unfit(wanted, kind, fitting(models, kind))
 
 
 def _unfit(wanted: str, kind: Kind, there: list[Base], its_kind: str = "") -> UserError:

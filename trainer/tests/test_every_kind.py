@@ -111,6 +111,8 @@ def test_two_workers_train_as_many_steps_as_one(make_run, together, finished, sc
 def test_a_training_that_a_person_stops_keeps_its_best_model(make_run, told_at, schemas, sample):
     if not sample.steps:
         pytest.skip("it has no checkpoint before its end")
+    if sample.base is not None:
+        pytest.skip("as with the built-in model of its kind")
     spec = make_run(sample.files, **sample.options)
     told_at(spec, 2, "keep")
     assert run(str(spec), "local") == 0
@@ -156,6 +158,8 @@ def test_a_saved_model_answers_the_rows_to_try_as_the_training_did(finished, sam
 
 
 def test_the_settings_of_a_training_are_searched_or_the_user_is_told_why_not(make_run, schemas, sample):
+    if sample.base is not None:
+        pytest.skip("as with the built-in model of its kind")
     more = f"{sample.options['more_options']}\nsearch.trials: 2\nsearch.space: learning_rate: 1e-3..1e-2"
     spec = make_run(sample.files, **{**sample.options, "more_options": more})
     if not sample.searches:
