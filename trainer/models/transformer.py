@@ -48,9 +48,7 @@ def with_weights(made_by: Any, config: Any, plan: Plan) -> Any:
     transformers.utils.logging.disable_progress_bar()
     if plan.base.fresh:
         return made_by.from_config(config, trust_remote_code=False) if hasattr(made_by, "from_config") else made_by(config)
-    return made_by.from_pretrained(
-        plan.base.folder, config=config, use_safetensors=True, ignore_mismatched_sizes=True, dtype=torch.float32, **_LOCAL
-    )
+    return made_by.from_pretrained(plan.base.folder, config=config, use_safetensors=True, ignore_mismatched_sizes=True, dtype=torch.float32, **_LOCAL)
 
 
 @contextlib.contextmanager

@@ -9,8 +9,7 @@ _AUTO = "AutoModelForImageClassification"
 
 def build(plan: Plan):
     """The installed vision model, or a residual network of three stages with 0.3 million parameters."""
-    from trainer.models import stems
-    from trainer.models import transformer
+    from trainer.models import stems, transformer
 
     if plan.base.folder is not None:
         model = transformer.from_base(_AUTO, plan)

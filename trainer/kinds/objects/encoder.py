@@ -136,8 +136,8 @@ def _say_of_installed(base: Base, listed: list[truths.Truth], number: int, event
     if isinstance(answered, int) and answered < most:
         events.warning(
             "objects_beyond_the_model",
-            f"A training picture has {most} objects, and the model {base.name} finds at most {answered} in a picture. Set model to auto or to another "
-            "one where pictures have so many.",
+            f"A training picture has {most} objects, and the model {base.name} finds at most {answered} in a picture. Choose another model where "
+            "pictures have so many.",
         )  # fmt: skip
 
 

@@ -35,6 +35,9 @@ class Found(ModelOutput):
 class Detector(nn.Module):
     """``inner`` reads pictures that are normalised by ``mean`` and ``std`` (of values from 0 to 1, by band)."""
 
+    factor: torch.Tensor
+    summand: torch.Tensor
+
     def __init__(self, inner: Any, mean: tuple[float, ...], std: tuple[float, ...]):
         super().__init__()
         self.inner, self.mean, self.std, self.labels = inner, mean, std, inner.config.num_labels
@@ -84,7 +87,7 @@ def build(plan: Plan) -> Detector:
         if hasattr(config, "use_pretrained_backbone"):
             config.use_pretrained_backbone = False  # its weights are in the folder
         inner = transformer.with_weights(getattr(transformers, _AUTO), config, plan)
-        found = Detector(stems.widened(inner, bands, plan.kind.shape), *normalisation(plan.base.folder, bands))  # type: ignore[arg-type]
+        found = Detector(stems.widened(inner, bands, plan.kind.shape), *normalisation(plan.base.folder, bands))
     _try(found, plan)
     return found
 

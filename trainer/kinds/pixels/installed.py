@@ -27,6 +27,9 @@ _TRIED = (64, 96)  # height and width of a picture that a model must answer
 class Installed(nn.Module):
     """``inner`` reads pictures that are normalised by ``mean`` and ``std`` (of values from 0 to 1, by band), and answers at a part of their size."""
 
+    factor: torch.Tensor
+    summand: torch.Tensor
+
     def __init__(self, inner: Any, mean: tuple[float, ...], std: tuple[float, ...]):
         super().__init__()
         self.inner, self.mean, self.std = inner, mean, std
@@ -60,7 +63,7 @@ def build(plan: Plan) -> Installed:
     bands = plan.shape["bands"]
     with transformer.usable(plan):
         inner = stems.widened(_of_base(plan), bands, plan.kind.shape)
-        mean, std = normalisation(plan.base.folder, bands)  # type: ignore[arg-type]
+        mean, std = normalisation(plan.base.folder, bands)
     found = Installed(inner, mean, std)
     _try(found, plan)
     return found
