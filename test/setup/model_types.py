@@ -22,7 +22,8 @@ KINDS = {
     "language": auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
     "pixels": auto.MODEL_FOR_SEMANTIC_SEGMENTATION_MAPPING_NAMES,
     # Those of PaddlePaddle find lines and parts of documents, with losses of their own.
-    "objects": {name: one for name, one in auto.MODEL_FOR_OBJECT_DETECTION_MAPPING_NAMES.items() if not name.startswith("pp_")},
+    "objects": {name: one for name, one in auto.MODEL_FOR_OBJECT_DETECTION_MAPPING_NAMES.items() if not name.startswith("pp_")}
+    | {name: auto.MODEL_FOR_UNIVERSAL_SEGMENTATION_MAPPING_NAMES[name] for name in ("mask2former", "maskformer")},
 }
 
 

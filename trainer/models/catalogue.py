@@ -39,6 +39,7 @@ class Base:
     fresh: bool = True
     commit: str = ""  # of the repository that an installed model comes from, if its model.json names one
     preferred: bool = False  # whether auto takes it before smaller ones
+    model_type: str = ""  # of an installed model, as its config.json names it
     chosen_only: bool = False  # whether its license keeps it from being a default, so that a user must name it
 
     @property
@@ -78,7 +79,8 @@ def _described(name: str, folder: Path) -> Base:
     preferred = described.get("default") is True
     return Base(
         name, _kind(folder, described), folder, size, fresh=False, commit=commit if isinstance(commit, str) and _COMMIT.fullmatch(commit) else "",
-        preferred=preferred, chosen_only=not license.suits_all(license.of(folder), preferred),
+        preferred=preferred, model_type=str(_document(folder / "config.json").get("model_type", "")),
+        chosen_only=not license.suits_all(license.of(folder), preferred),
     )  # fmt: skip
 
 

@@ -54,6 +54,13 @@ def detr(family: str = "detr"):
     config = transformers.AutoConfig.for_model(family)
     backbone = {"embedding_size": 8, "hidden_sizes": [16, 24, 32, 48], "depths": [1, 1, 1, 1], "layer_type": "basic"}
     wide = {**backbone, "layer_type": "bottleneck"}
+    if family == "mask2former":
+        config = transformers.Mask2FormerConfig(
+            backbone_config=transformers.ResNetConfig(**backbone, out_features=["stage1", "stage2", "stage3", "stage4"]), feature_size=32,
+            mask_feature_size=32, hidden_dim=32, encoder_feedforward_dim=32, dim_feedforward=32, encoder_layers=1, decoder_layers=3,
+            num_attention_heads=4, num_queries=20, train_num_points=256, num_labels=7,
+        )  # fmt: skip
+        return transformers.AutoModelForUniversalSegmentation.from_config(config)
     if family.startswith("rt_detr"):
         shape = {
             "backbone_config": transformers.RTDetrResNetConfig(**wide, out_features=["stage2", "stage3", "stage4"]), "d_model": 32,

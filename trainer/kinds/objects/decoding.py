@@ -43,21 +43,22 @@ def packed(maps: numpy.ndarray, labels: int, most: int, outlined: bool = False) 
     return _rows([_boxes(one, labels, most, outlined) for one in maps], most, outlined)
 
 
-def packed_boxes(answers: numpy.ndarray, labels: int, most: int) -> numpy.ndarray:
+def packed_boxes(answers: numpy.ndarray, labels: int, most: int, outlined: bool = False) -> numpy.ndarray:
     """The objects in each picture as one row of numbers. ``answers`` are pictures x boxes x (labels + SIDES): probabilities of the labels, and
-    left, top, right and bottom in pixels of the picture."""
-    return _rows([_chosen(numpy.asarray(one, numpy.float64), labels, most) for one in answers], most, outlined=False)
+    left, top, right and bottom in pixels of the picture. If they are ``outlined``, the points of the outline follow."""
+    return _rows([_chosen(numpy.asarray(one, numpy.float64), labels, most, outlined) for one in answers], most, outlined)
 
 
-def _chosen(answers: numpy.ndarray, labels: int, most: int) -> Boxes:
+def _chosen(answers: numpy.ndarray, labels: int, most: int, outlined: bool) -> Boxes:
     """The surest pairs of a box and a label."""
     flat = answers[:, :labels].ravel()
     order = numpy.argsort(-flat, kind="stable")[: _CANDIDATES * most]
     order = order[flat[order] > _LEAST]
     box, label = numpy.divmod(order, labels)
-    corners = answers[box, labels:]
+    corners = answers[box, labels : labels + SIDES]
     inside = (corners[:, 2] > corners[:, 0]) & (corners[:, 3] > corners[:, 1])
-    return _once(Boxes(label[inside], flat[order][inside], corners[inside]), most)
+    rings = tuple(answers[box[inside], labels + SIDES :].reshape(-1, RAYS, 2)) if outlined else ()
+    return _once(Boxes(label[inside], flat[order][inside], corners[inside], rings), most)
 
 
 def _rows(found: list[Boxes], most: int, outlined: bool) -> numpy.ndarray:

@@ -43,7 +43,7 @@ class Encoder:
         self.description, self.labels, self.folder, self.augmentation = description, labels, folder, augmentation
         self.canvas, self.outlined = Canvas(*description["canvas"]), bool(description["outlined"])
         self.bands = bands.restored(description)
-        self.as_boxes = bool(description.get("as_boxes"))
+        self.matched = bool(description.get("matched"))
         self.shape = {"bands": looks.count(self.bands), "canvas": description["canvas"], "typical": description["typical"]}
 
     def encode(self, examples: list[Example], targets: numpy.ndarray, name: str, training: bool = False) -> Rows:
@@ -67,7 +67,7 @@ class Encoder:
         held = values if file is None else None
         features = Pictures(
             str(file or ""), self.shape["bands"], originals, sizes, starts, targets, len(self.labels), self.canvas, training, self.outlined,
-            self.augmentation, held, self.as_boxes,
+            self.augmentation, held, self.matched,
         )  # fmt: skip
         return Rows(features, targets)
 
@@ -118,7 +118,7 @@ def encoder(spec: Spec, settings: Settings, data: Dataset, base: Base, events: E
         _say_of_installed(base, listed, looks.count(ranges), events)
     described: dict[str, Any] = {
         "canvas": [canvas.height, canvas.width, canvas.window], "scale": scale, "typical": typical, "outlined": outlined,
-        **(ranges.described() if ranges else {}), **({"as_boxes": True} if base.folder is not None else {}),
+        **(ranges.described() if ranges else {}), **({"matched": True} if base.folder is not None else {}),
     }  # fmt: skip
     settings = _augmented(settings, canvas, events)
     return Encoder(described, data.labels, spec.work / "encoded", settings.augmentation), _lengths(settings, len(train), canvas, events)

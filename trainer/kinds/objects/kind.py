@@ -5,7 +5,7 @@ from typing import Any
 from trainer.kinds.annotated import readers
 from trainer.kinds.examples import ExampleKind
 from trainer.kinds.objects.target import CHOOSING, Objects
-from trainer.kinds.objects.tasks import BOXES, OUTLINES
+from trainer.kinds.objects.tasks import BOXES, OUTLINERS, OUTLINES
 
 
 class ObjectsInPictures(ExampleKind):
@@ -20,7 +20,8 @@ class ObjectsInPictures(ExampleKind):
     starts_from = "objects"
     unfit_here = (
         "{model} does not find these objects.",
-        "Installed detectors find boxes: choose one of them and set task to object-detection, or set model to auto.",
+        "Detectors such as RT-DETR find boxes (task: object-detection), Mask2Former finds outlines (task: instance-segmentation). Choose one that "
+        "fits the task, or set model to auto.",
     )
     uses_transformers = False
     gains_by_installed_models = False
@@ -76,11 +77,13 @@ class ObjectsInPictures(ExampleKind):
         return base.folder is None
 
     def starts_task(self, base, task: str) -> bool:
-        """Installed detectors find boxes alone."""
-        return task != OUTLINES
+        """An installed model finds either boxes or outlines."""
+        return task not in self.tasks or (base.model_type in OUTLINERS) == (task == OUTLINES)
 
     def snippet(self, base: str, task: str, folder) -> str:
-        return "objects/objects" if base == self.shape else "objects/objects_installed"
+        if base == self.shape:
+            return "objects/objects"
+        return "objects/objects_masks" if task == OUTLINES else "objects/objects_installed"
 
     def build(self, plan) -> Any:
         from trainer.kinds.objects import network

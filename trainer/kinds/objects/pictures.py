@@ -73,7 +73,7 @@ class Pictures:
     outlined: bool = False
     augmentation: str = "strong"
     held: numpy.ndarray | None = None
-    as_boxes: bool = False  # whether what is right are boxes, for a model that matches them itself, and not maps
+    matched: bool = False  # whether what is right are the objects one by one, for a model that matches them itself, and not maps
 
     @property
     def lengths(self) -> numpy.ndarray:
@@ -91,8 +91,9 @@ class Pictures:
         return values[start : start + int(height) * int(width) * self.bands].reshape(int(height), int(width), self.bands)
 
     def batch(self, rows: numpy.ndarray, augment: numpy.random.Generator | None = None) -> dict[str, numpy.ndarray]:
-        """The inputs for ``rows``; in training with what is right for each of their places, or their boxes: the label, and middle, width and height
-        as shares of the input, -1 where a picture has fewer than others (rows x boxes x 5)."""
+        """The inputs for ``rows``; in training with what is right for each of their places, or with their objects one by one: the label, -1 where a
+        picture has fewer than others, then middle, width and height as shares of the input (rows x objects x 5), or the places of the outline
+        (rows x objects x (1 + places))."""
         if augment is None:
             return self._whole(rows)
         shape = (self.canvas.height, self.canvas.width)
@@ -109,11 +110,13 @@ class Pictures:
             if self.outlined:
                 limits = (self.canvas.width, self.canvas.height)
                 rings = [numpy.clip(move.points(turn.points(there.rings[i] * scale, *size)), 0, limits) for i in numpy.flatnonzero(kept)]
-            if self.as_boxes:
+            if self.matched and rings is not None:
+                truth.append(rendering.masks(there.classes[kept][counted], [r for r, c in zip(rings, counted) if c], *shape))
+            elif self.matched:
                 truth.append(_shares(there.classes[kept][counted], boxes[counted], *shape))
             else:
                 truth.append(rendering.maps(there.classes[kept], boxes, counted, self.labels, *shape, rings))
-        return {"pixels": _values(pixels), "truth": _padded(truth) if self.as_boxes else numpy.stack(truth)}
+        return {"pixels": _values(pixels), "truth": _padded(truth) if self.matched else numpy.stack(truth)}
 
     def _whole(self, rows: numpy.ndarray) -> dict[str, numpy.ndarray]:
         sizes = [self.canvas.padded(*self.sizes[row]) for row in rows]
@@ -206,7 +209,7 @@ def _shares(classes: numpy.ndarray, boxes: numpy.ndarray, height: int, width: in
 
 
 def _padded(listed: list[numpy.ndarray]) -> numpy.ndarray:
-    found = numpy.full((len(listed), max(len(one) for one in listed), 5), -1, numpy.float32)
+    found = numpy.full((len(listed), max(len(one) for one in listed), listed[0].shape[1]), -1, listed[0].dtype)
     for place, one in zip(found, listed):
         place[: len(one)] = one
     return found

@@ -243,7 +243,7 @@ class Objects:
 
     def read(self, logits, learnt, folded: bool) -> numpy.ndarray:
         if logits.ndim == 3:
-            return decoding.packed_boxes(logits.float().cpu().numpy(), len(self.labels), self.most)
+            return decoding.packed_boxes(logits.float().cpu().numpy(), len(self.labels), self.most, self.outlined)
         from trainer.kinds.objects import losses
 
         return decoding.packed(losses.answers(logits, len(self.labels)), len(self.labels), self.most, self.outlined)
@@ -253,7 +253,7 @@ class Objects:
 
     def of_logits(self, logits: numpy.ndarray) -> numpy.ndarray:
         if logits.ndim == 3:
-            return decoding.packed_boxes(logits, len(self.labels), self.most)
+            return decoding.packed_boxes(logits, len(self.labels), self.most, self.outlined)
         return decoding.packed(decoding.with_probabilities(logits, len(self.labels)), len(self.labels), self.most, self.outlined)
 
     def comparable(self, logits: numpy.ndarray) -> numpy.ndarray:

@@ -104,7 +104,7 @@ def test_auto_takes_an_installed_detector_for_boxes_alone(make_run):
 def test_the_lines_of_python_answer_as_the_trainer(plan, tmp_path, monkeypatch):
     asked = plan("org/finds", vision_models.detr())
     model = installed.build(asked).eval()
-    encoder = Encoder({"canvas": CANVAS, "scale": 0.0, "typical": 8.0, "outlined": False, "as_boxes": True}, ("a", "b"), None)
+    encoder = Encoder({"canvas": CANVAS, "scale": 0.0, "typical": 8.0, "outlined": False, "matched": True}, ("a", "b"), None)
     target, folder, file = Objects(("a", "b"), 100, 0.1), tmp_path / "model", tmp_path / "a picture of yours.png"
     file.write_bytes(png(numpy.random.default_rng(2).integers(0, 255, (80, 90, 3), numpy.uint8)))
     network.save(model, folder)
