@@ -1,6 +1,6 @@
 """Trainings from an installed model on made pictures, beside the built-in one: python installed.py TASK [--pictures 200] [--param epochs=25].
 
-TASK is image-segmentation or object-detection. The installed model is small and has random weights, which the script makes: so the table says
+TASK is image-segmentation, object-detection or instance-segmentation. The installed model is small and has random weights, which the script makes: so the table says
 whether the training of such models learns, and not what learnt weights are worth. The pictures have discs and squares of one colour.
 """
 
@@ -72,7 +72,17 @@ def detector():
     return RTDetrForObjectDetection(config)
 
 
-MODELS = {"image-segmentation": segformer, "object-detection": detector}
+def outliner():
+    from transformers import Mask2FormerConfig, Mask2FormerForUniversalSegmentation, ResNetConfig
+
+    stages = ["stage1", "stage2", "stage3", "stage4"]
+    backbone = ResNetConfig(embedding_size=16, hidden_sizes=[32, 48, 64, 96], depths=[1, 1, 1, 1], layer_type="basic", out_features=stages)
+    shape = {"feature_size": 64, "mask_feature_size": 64, "hidden_dim": 64, "encoder_feedforward_dim": 128, "dim_feedforward": 128}
+    shape |= {"encoder_layers": 2, "decoder_layers": 4, "num_attention_heads": 4, "num_queries": 50, "train_num_points": 1024}
+    return Mask2FormerForUniversalSegmentation(Mask2FormerConfig(backbone_config=backbone, **shape))
+
+
+MODELS = {"image-segmentation": segformer, "object-detection": detector, "instance-segmentation": outliner}
 
 
 if __name__ == "__main__":

@@ -102,11 +102,11 @@ class Outliner(Detector):
         inside = (masks > _INSIDE).float()
         sure = (masks * inside).sum((-2, -1)) / inside.sum((-2, -1)).clamp(min=1)
         probabilities = out.class_queries_logits.softmax(-1)[..., : self.labels] * sure[..., None]
-        points = _outlined(masks, inside) * (values.shape[-1] / masks.shape[-1])
+        points = outlined(masks, inside) * (values.shape[-1] / masks.shape[-1])
         return probabilities, torch.cat([points.amin(-2), points.amax(-2), points.flatten(-2)], dim=-1)
 
 
-def _outlined(masks: torch.Tensor, inside: torch.Tensor) -> torch.Tensor:
+def outlined(masks: torch.Tensor, inside: torch.Tensor) -> torch.Tensor:
     """Where rays from the middle of each mask leave it (pictures x masks x rays x 2), in its places. The middle is the place of the mask that is
     nearest to the mean of all."""
     height, width = masks.shape[-2:]
@@ -156,16 +156,16 @@ def _classes(config: Any) -> tuple[Any, type[Detector]]:
 def _try(found: Detector, plan: Plan) -> None:
     """Raise UserError unless the model answers a picture of the size of the input with boxes, and learns from one."""
     height, width, _ = plan.shape["canvas"]
-    outlined, places = isinstance(found, Outliner), (height // STRIDE) * (width // STRIDE)
+    masks, places = isinstance(found, Outliner), (height // STRIDE) * (width // STRIDE)
     pixels, truth = torch.zeros(1, plan.shape["bands"], height, width), torch.tensor([[[0.0, 0.5, 0.5, 0.3, 0.3]]])
-    if outlined:
+    if masks:
         truth = torch.zeros(1, 1, 1 + places, dtype=torch.int16)
         truth[..., places // 2 :] = 1
         truth[..., 0] = 0
     try:
         logits = found.eval()(pixels, places=torch.tensor([[1.0, width, height]])).logits
         loss = found.train()(pixels, truth).logits
-        fits = logits.ndim == 3 and logits.shape[-1] == found.labels + SIDES + 2 * RAYS * outlined and bool(torch.isfinite(loss).all())
+        fits = logits.ndim == 3 and logits.shape[-1] == found.labels + SIDES + 2 * RAYS * masks and bool(torch.isfinite(loss).all())
         why = "" if fits else f"its answer has the shape {tuple(logits.shape)}"
     except (ValueError, RuntimeError, TypeError, ImportError, AttributeError) as e:
         why = str(e).strip().split("\n")[0]

@@ -14,7 +14,7 @@ from small_datasets import png
 from trainer.core.example import Example
 from trainer.core.plan import Plan
 from trainer.errors import UserError
-from trainer.kinds.objects import decoding, installed, network, truth as truths
+from trainer.kinds.objects import decoding, installed, network, outlines, rendering, truth as truths
 from trainer.kinds.objects.encoder import Encoder
 from trainer.kinds.objects.kind import ObjectsInPictures
 from trainer.kinds.objects.pictures import Canvas, Pictures
@@ -30,11 +30,12 @@ CANVAS = [64, 96, False]
 def plan(tmp_path):
     """plan(name, model, bands) is what a detector is built by, for two labels."""
 
-    def of(name: str, model, bands: int = 3) -> Plan:
+    def of(name: str, model, bands: int = 3, outlined: bool = False) -> Plan:
         folder = vision_models.install(tmp_path / name, model)
         base = Base(name, "objects", folder, 1, fresh=False)
         shape = {"bands": bands, "canvas": CANVAS, "typical": 8.0}
-        return Plan("", 1, "", "", ObjectsInPictures(), "object-detection", Objects(("a", "b"), 10), base, shape, {}, None, "ap", None, "", None)
+        target = Objects(("a", "b"), 10, outlined=outlined)
+        return Plan("", 1, "", "", ObjectsInPictures(), "object-detection", target, base, shape, {}, None, "ap", None, "", None)
 
     return of
 
@@ -59,9 +60,37 @@ def test_a_detector_learns_by_its_own_loss_and_answers_in_pixels_of_the_picture(
     assert (found[1, :, 2:] <= torch.tensor([48, 32, 48, 32])).all()
 
 
-def test_a_model_that_finds_no_boxes_is_refused(plan):
-    with pytest.raises(UserError, match=r"org/eyes cannot be used for object-detection.*find no boxes"):
-        installed.build(plan("org/eyes", vision_models.vit()))
+@pytest.mark.parametrize("bands", [3, 5])
+def test_a_model_of_masks_learns_by_its_own_loss_and_answers_outlines(plan, tmp_path, bands):
+    asked = plan("org/masks", vision_models.detr("mask2former"), bands, outlined=True)
+    model = installed.build(asked).train()
+    rings = [outlines.ellipse(numpy.asarray(box, float)) for box in ([10, 10, 40, 30], [50, 20, 80, 60])]
+    truth = torch.from_numpy(rendering.masks(numpy.asarray([1, 0]), rings, 64, 96))[None]
+    assert truth[0, :, 1:].sum(dim=1).tolist() == pytest.approx([numpy.pi * 150 / 16, numpy.pi * 300 / 16], rel=0.15)
+    asked.target.loss(model(torch.randn(1, bands, 64, 96), truth).logits, None, None, 0.0).backward()
+    pixels, places = torch.randn(2, bands, 64, 96), torch.tensor([[1.0, 96, 64], [2.0, 48, 32]])
+    model.eval()
+    network.save(model, tmp_path / "saved")
+    with torch.inference_mode():
+        found = model(pixels, places=places).logits
+        assert torch.equal(network.load(tmp_path / "saved").eval()(pixels, places=places).logits, found)
+    assert found.shape == (2, 20, 2 + 4 + 2 * outlines.RAYS)
+    assert len(asked.target.boxes(asked.target.of_logits(found.numpy())[0]).outlines[0]) == outlines.RAYS
+
+
+def test_rays_end_where_a_mask_does():
+    y, x = torch.meshgrid(torch.arange(40) + 0.5, torch.arange(60) + 0.5, indexing="ij")
+    disc = torch.sigmoid(3 * (10 - ((x - 30) ** 2 + (y - 20) ** 2).sqrt()))
+    masks = torch.stack([disc, torch.zeros_like(disc)])[None]
+    points = installed.outlined(masks, (masks > 0.5).float())[0]
+    assert ((points[0] - torch.tensor([30.0, 20.0])) ** 2).sum(-1).sqrt().numpy() == pytest.approx(10, abs=0.1)
+    assert torch.isfinite(points).all()
+
+
+@pytest.mark.parametrize(("made", "outlined", "what"), [(vision_models.vit, False, "boxes"), (vision_models.detr, True, "outlines")])
+def test_a_model_that_does_not_find_what_is_asked_is_refused(plan, made, outlined, what):
+    with pytest.raises(UserError, match=rf"org/eyes cannot be used for object-detection.*find no {what}"):
+        installed.build(plan("org/eyes", made(), outlined=outlined))
 
 
 def test_boxes_are_answered_once_and_the_surest_first():
@@ -123,10 +152,13 @@ def test_the_lines_of_python_answer_as_the_trainer(plan, tmp_path, monkeypatch):
     assert numpy.stack([o["box"] for o in said]) == pytest.approx(right.boxes, abs=0.05)
 
 
-def test_a_training_from_an_installed_detector_delivers_a_model(make_run, schemas):
-    spec = make_run(dataset(40), model="org/finds", epochs=2, batch_size=8)
-    vision_models.install(spec.parent.parent.parent / "models" / "org" / "finds", vision_models.detr("deformable_detr"), license="apache-2.0")
+@pytest.mark.parametrize(("family", "form"), [("deformable_detr", "boxes"), ("mask2former", "polygons")])
+def test_a_training_from_an_installed_model_delivers_one(make_run, schemas, family, form):
+    task = "object-detection" if form == "boxes" else "instance-segmentation"
+    spec = make_run(dataset(40, form), model="org/finds", task=task, epochs=2, batch_size=8)
+    vision_models.install(spec.parent.parent.parent / "models" / "org" / "finds", vision_models.detr(family), license="apache-2.0")
     assert run(str(spec), "local") == 0
+    assert (spec.parent / "out" / "model" / "model.onnx").is_file()
     result = check_training(spec.parent, schemas)
     assert (result["model"]["base"], result["model"]["license"], result["model"]["from_scratch"]) == ("org/finds", "apache-2.0", False)
     assert set(result["metrics"]["test"]) >= {"ap", "ap50", "count_error"}
