@@ -1,7 +1,8 @@
 """Trainings from an installed model on made pictures, beside the built-in one: python installed.py TASK [--pictures 200] [--param epochs=25].
 
-TASK is image-segmentation, object-detection or instance-segmentation. The installed model is small and has random weights, which the script makes: so the table says
-whether the training of such models learns, and not what learnt weights are worth. The pictures have discs and squares of one colour.
+TASK is image-segmentation, object-detection or instance-segmentation. The installed model is small and has random weights, which the script
+makes: so the table says whether the training of such models learns, and not what learnt weights are worth. The pictures have discs and squares
+of one colour.
 """
 
 import argparse
