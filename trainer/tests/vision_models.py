@@ -27,12 +27,13 @@ def segformer(whole: bool = True):
     return (SegformerForSemanticSegmentation if whole else SegformerForImageClassification)(config)
 
 
-def resnet():
+def resnet(channels: int = 3):
     import torch
     from transformers import ResNetConfig, ResNetForImageClassification
 
     torch.manual_seed(0)
-    config = ResNetConfig(embedding_size=8, hidden_sizes=[8, 16, 24, 32], depths=[1, 1, 1, 1], layer_type="basic", num_labels=7)
+    shape = {"embedding_size": 8, "hidden_sizes": [8, 16, 24, 32], "depths": [1, 1, 1, 1], "layer_type": "basic"}
+    config = ResNetConfig(**shape, num_channels=channels, num_labels=7)
     return ResNetForImageClassification(config)
 
 

@@ -4,14 +4,18 @@ import shutil
 
 import numpy
 import pytest
+import scene_files
 import vision_models
 from conftest import events_of
 from PIL import Image
 from result_checks import check_files, check_training, error_of
 from small_datasets import masked
 from test_pixel_runs import heights, use_snippet
+from test_scene_answers import DEVICE, FORM, answered, place, small_windows  # noqa: F401 - fixtures
 
 from trainer.core import registry
+from trainer.kinds.pixels import inference, installed
+from trainer.kinds.pixels.scenes import maps, parts, units
 from trainer.run import run
 
 SHORT = {"epochs": 10, "batch_size": 8, "learning_rate": 0.003}
@@ -45,6 +49,30 @@ def test_an_installed_model_learns_squares_and_answers_as_its_lines_of_python(ma
         said = numpy.asarray(image)
     names = use_snippet(spec.parent / "out", asked.parent / "inputs" / "images" / "plot-000.png", monkeypatch, "pixels_installed")
     assert (names["answer"] == said // 255).mean() > 0.999
+
+
+def test_an_encoder_of_convolutions_answers_a_scene_in_windows_as_at_once(tmp_path, place, small_windows):
+    import rasterio
+    import torch
+    from transformers import UperNetConfig, UperNetForSemanticSegmentation
+
+    stages = vision_models.resnet(channels=2).config
+    stages.out_features = stages.stage_names[1:]
+    torch.manual_seed(0)
+    shape = {"hidden_size": 16, "pool_scales": [], "use_auxiliary_head": False, "num_labels": 3}
+    inner = UperNetForSemanticSegmentation(UperNetConfig(backbone_config=stages, **shape)).eval()
+    torch.nn.init.normal_(inner.decode_head.classifier.weight)
+    model = installed.Installed(inner, (0.5, 0.5), (0.2, 0.2)).eval()
+    scene = scene_files.write(tmp_path / "a.tif", scene_files.ground(400, 700))
+    together, question, _ = answered(scene, place, model, step=model.step)
+    found = numpy.zeros((400, 700), numpy.uint8)
+    for unit, values in maps.arrays(question.folder, question.digests[0], together.units, parts.VALUES):
+        found[unit.rows, unit.columns] = values
+    with rasterio.open(scene) as dataset:
+        pixels, _ = units.read(dataset, together.scenes[0].scene, (slice(0, 400), slice(0, 700)), FORM)
+    once = inference.of_window(model, pixels, DEVICE).argmax(-1).numpy()
+    assert len(numpy.unique(once)) > 1
+    assert (found == once)[128:-128, 128:-128].mean() >= 0.999
 
 
 def test_the_first_layer_reads_other_bands_and_numbers_are_answered_in_their_unit(make_run, schemas, monkeypatch):
