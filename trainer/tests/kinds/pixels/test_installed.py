@@ -11,14 +11,22 @@ from PIL import Image
 from result_checks import check_files, check_training, error_of
 from small_datasets import masked
 from test_pixel_runs import heights, use_snippet
-from test_scene_answers import DEVICE, FORM, answered, place, small_windows  # noqa: F401 - fixtures
+from test_scene_answers import DEVICE, FORM, answered
 
 from trainer.core import registry
 from trainer.kinds.pixels import inference, installed
 from trainer.kinds.pixels.scenes import maps, parts, units
 from trainer.run import run
+from trainer.run_folder import lease as leases
 
 SHORT = {"epochs": 10, "batch_size": 8, "learning_rate": 0.003}
+
+
+@pytest.fixture
+def start(tmp_path):
+    """A run folder, and a start in it."""
+    (tmp_path / "run").mkdir()
+    return tmp_path / "run", leases.take(tmp_path / "run" / "work").folder
 
 
 def models_of(spec):
@@ -51,7 +59,7 @@ def test_an_installed_model_learns_squares_and_answers_as_its_lines_of_python(ma
     assert (names["answer"] == said // 255).mean() > 0.999
 
 
-def test_an_encoder_of_convolutions_answers_a_scene_in_windows_as_at_once(tmp_path, place, small_windows):
+def test_an_encoder_of_convolutions_answers_a_scene_in_windows_as_at_once(tmp_path, start, monkeypatch):
     import rasterio
     import torch
     from transformers import UperNetConfig, UperNetForSemanticSegmentation
@@ -63,8 +71,10 @@ def test_an_encoder_of_convolutions_answers_a_scene_in_windows_as_at_once(tmp_pa
     inner = UperNetForSemanticSegmentation(UperNetConfig(backbone_config=stages, **shape)).eval()
     torch.nn.init.normal_(inner.decode_head.classifier.weight)
     model = installed.Installed(inner, (0.5, 0.5), (0.2, 0.2)).eval()
+    monkeypatch.setattr(units, "CORE", 128)
+    monkeypatch.setattr(units, "PIXELS", 128 * 256)
     scene = scene_files.write(tmp_path / "a.tif", scene_files.ground(400, 700))
-    together, question, _ = answered(scene, place, model, step=model.step)
+    together, question, _ = answered(scene, start, model, step=model.step)
     found = numpy.zeros((400, 700), numpy.uint8)
     for unit, values in maps.arrays(question.folder, question.digests[0], together.units, parts.VALUES):
         found[unit.rows, unit.columns] = values
