@@ -15,10 +15,10 @@ from trainer.targets.target import Target
 _LOCAL = {"local_files_only": True, "trust_remote_code": False}
 
 
-def from_base(auto_class: str, plan: Plan, **options) -> torch.nn.Module:
+def from_base(auto_class: str, plan: Plan, dtype: torch.dtype = torch.float32, **options) -> torch.nn.Module:
     """The installed model of ``plan`` with a new head; with random weights throughout if it starts from scratch.
 
-    ``options`` fill in missing entries of its configuration. Raises UserError.
+    ``dtype`` is the type of weights that are read. ``options`` fill in missing entries of its configuration. Raises UserError.
     """
     import transformers
 
@@ -27,7 +27,7 @@ def from_base(auto_class: str, plan: Plan, **options) -> torch.nn.Module:
         for name, value in options.items():
             if getattr(config, name, None) is None:
                 setattr(config, name, value)
-        return with_weights(getattr(transformers, auto_class), config, plan)
+        return with_weights(getattr(transformers, auto_class), config, plan, dtype)
 
 
 def configuration(plan: Plan) -> Any:
@@ -40,7 +40,7 @@ def configuration(plan: Plan) -> Any:
     return config
 
 
-def with_weights(made_by: Any, config: Any, plan: Plan) -> Any:
+def with_weights(made_by: Any, config: Any, plan: Plan, dtype: torch.dtype = torch.float32) -> Any:
     """A model of ``config`` with the weights of the installed one where these fit, and random ones elsewhere. ``made_by`` is its class, or an
     automatic one of transformers."""
     import transformers
@@ -48,7 +48,7 @@ def with_weights(made_by: Any, config: Any, plan: Plan) -> Any:
     transformers.utils.logging.disable_progress_bar()
     if plan.base.fresh:
         return made_by.from_config(config, trust_remote_code=False) if hasattr(made_by, "from_config") else made_by(config)
-    return made_by.from_pretrained(plan.base.folder, config=config, use_safetensors=True, ignore_mismatched_sizes=True, dtype=torch.float32, **_LOCAL)
+    return made_by.from_pretrained(plan.base.folder, config=config, use_safetensors=True, ignore_mismatched_sizes=True, dtype=dtype, **_LOCAL)
 
 
 @contextlib.contextmanager
@@ -94,6 +94,11 @@ def fold(model: torch.nn.Module, target: Target) -> None:
         last.bias = torch.nn.Parameter(torch.zeros(1, device=last.weight.device))
     last.weight.mul_(factor)
     last.bias.mul_(factor).add_(summand)
+
+
+def without_adapter(model: Any) -> Any:
+    """The model inside an adapter; the model itself where it has none."""
+    return model.get_base_model() if hasattr(model, "get_base_model") else model
 
 
 def parameters(model: torch.nn.Module) -> int:
