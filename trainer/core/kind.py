@@ -184,6 +184,7 @@ class Kind:
     token_ids: ClassVar[bool] = False  # whether the inputs of its networks are token ids
     exports_onnx: ClassVar[bool] = False  # whether its networks have the form of model.onnx
     answers_places: ClassVar[bool] = False  # whether its networks answer for each place of a row
+    any_size: ClassVar[bool] = False  # whether its networks read pictures of any size, and answer for each of their pixels
     longest_on_cpus: ClassVar[float] = math.inf  # estimated seconds of a training on CPUs from which it is refused
     spreads: ClassVar[bool] = False  # whether several workers pay off for large data
     answered_bytes: ClassVar[float] = math.inf  # of a dataset to be answered, for each of which one more worker pays off
@@ -309,7 +310,8 @@ class Kind:
         raise NotImplementedError
 
     def responder(self, answers: Any, target: Target) -> Any:
-        """What gives the tensors for the cells of a request where an example has several answers; None where each has one."""
+        """What gives the tensors for the cells of a request where an example has several answers, or pictures as its answer; None where each
+        has one that its target describes. Its tensors may say in their ``parameters`` how people are to see them (docs/adr/0040)."""
         return None
 
     # --- Results. A person reads them, so they are short texts and small pictures.

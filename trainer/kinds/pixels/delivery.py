@@ -21,6 +21,11 @@ def write(folder: Path, number: int, answer: numpy.ndarray, coding: codings.Clas
     if isinstance(coding, codings.Numbers):
         Image.fromarray(answer.astype(numpy.float32)).save(folder / f"{number}.tif", compression="tiff_deflate")
         return
+    picture(answer, coding).save(folder / f"{number}.png", optimize=False)
+
+
+def picture(answer: numpy.ndarray, coding: codings.Classes) -> Image.Image:
+    """An answer of classes as a picture with a palette. Its values are those of the masks that the model learnt from."""
     values = written(coding)
     nothing = without_data(values)
     places = numpy.full(256, nothing, numpy.uint8)
@@ -28,7 +33,7 @@ def write(folder: Path, number: int, answer: numpy.ndarray, coding: codings.Clas
     places[MOST:] = nothing
     image = Image.fromarray(places[answer])
     image.putpalette(palette(coding).tobytes())
-    image.save(folder / f"{number}.png", optimize=False)
+    return image
 
 
 def palette(coding: codings.Classes) -> numpy.ndarray:

@@ -1,7 +1,7 @@
 """Pictures of any size and depth as numbers of 8 bits, and their masks as classes or numbers, in files that workers map into memory."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy
 
@@ -24,14 +24,15 @@ STEPS = ((160, 1), (384, 2))  # typical sides up to which the network reads squa
 WHOLE = 768  # pixels of the longest side, up to which windows are whole pictures: a network that sees where a picture ends learns what is there
 WINDOW_PIXELS = 8 * 256 * 256  # of a batch
 COARSE = 4  # pixels a side of the squares of larger pictures: what they show is larger, and each step is faster by the square of it
+ANY_SIZE = "any_size"  # in the description of models whose model.onnx reads pictures of any size
 _COLOURS = 3
 _SAMPLE = 200
 
 
 class Encoder:
-    """How pictures and masks are read. ``folder`` is that of the files."""
+    """How pictures and masks are read. ``folder`` is that of the files; None where single pictures are read."""
 
-    def __init__(self, description: dict, folder: Path, augmentation: str = "none"):
+    def __init__(self, description: dict, folder: Path | None, augmentation: str = "none"):
         self.description, self.folder, self.augmentation = description, folder, augmentation
         self.bands = bands.restored(description)
         self.coding = codings.restored(description["coding"])
@@ -41,6 +42,7 @@ class Encoder:
 
     def encode(self, examples: list[Example], targets: numpy.ndarray, name: str, training: bool = False) -> Rows:
         """Write all pictures and masks into two files. In training a picture has as many rows as windows cover it, else one. Raises UserError."""
+        assert self.folder is not None
         self.folder.mkdir(parents=True, exist_ok=True)
         files = self.folder / f"{name}-pixels.bin", self.folder / f"{name}-truth.bin"
         classes = len(self.coding.values) if isinstance(self.coding, codings.Classes) else 0
@@ -128,20 +130,18 @@ def encoder(spec: Spec, settings: Settings, data: Dataset, base: Base, events: E
     settings = settings.with_chosen(image_size=side)
     if settings.is_open("batch_size"):
         settings = settings.with_chosen(batch_size=int(numpy.clip(WINDOW_PIXELS // side**2, 2, 8)))
-    description |= {"coding": train[0].content.coding.described(), "side": side, "step": step}
+    description |= {"coding": train[0].content.coding.described(), "side": side, "step": step, ANY_SIZE: True}
     return Encoder(description, spec.work / "data", settings.augmentation), settings
 
 
 def load_encoder(spec: Spec | None, folder: Path, description: dict) -> Encoder:
-    if spec is None:
-        raise ValueError("pixels are answered for datasets only")
-    return Encoder(description, spec.work / "data")
+    return Encoder(description, spec.work / "data" if spec else None)
 
 
-def _colours(file: Path) -> tuple[numpy.ndarray, numpy.ndarray | None]:
+def _colours(file: Path | BinaryIO) -> tuple[numpy.ndarray, numpy.ndarray | None]:
     """Red, green and blue of a plain picture in the places of its own pixels, and which of them are there to be seen; None for all."""
     clear = rasters.form(file).clear
-    with opened(file) as image:
+    with opened(rasters.rewound(file)) as image:
         if clear and image.format != "TIFF":
             pixels = numpy.asarray(image.convert("RGBA"))
             return _hidden(pixels[..., :_COLOURS].copy(), pixels[..., _COLOURS] > 0)

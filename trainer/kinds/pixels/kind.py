@@ -33,7 +33,8 @@ class Pixels(ExampleKind):
     files_are_examples = True
     enough = 50
     label_words = "masks"
-    why_no_single_answers = "Models of pixels answer for datasets, with a mask for each picture."
+    any_size = True
+    why_no_single_answers = "This version answers for datasets only. Versions that are trained now answer single pictures as well."
 
     def claim(self, files, settings):
         from trainer.kinds.pixels import reading
@@ -160,6 +161,17 @@ class Pixels(ExampleKind):
         content = example.content
         return units.thumbnail(content) if isinstance(content, units.Asked) else thumbnails.of(content.picture)
 
+    def inputs(self, description: dict, folder):
+        from trainer.answer.rows import IMAGE, Column
+        from trainer.kinds.pixels.encoder import ANY_SIZE
+
+        return (Column(IMAGE, IMAGE, is_file=True),) if description["encoder"].get(ANY_SIZE) else None
+
+    def responder(self, answers, target):
+        from trainer.kinds.pixels import answers as single
+
+        return single.Painter(answers, target)
+
     def baselines(self, data, seed: int) -> list[dict]:
         from trainer.kinds.pixels import forest
 
@@ -169,7 +181,7 @@ class Pixels(ExampleKind):
         from trainer.core import blocks
         from trainer.kinds.pixels import results
 
-        return {"sections": blocks.described(results.sections(finished))}
+        return {"sections": blocks.described(results.sections(finished)), "examples": results.examples(finished)}
 
     def predictions(self, finished) -> str:
         from trainer.kinds.pixels import results
