@@ -74,7 +74,9 @@ func (s AnswerScale) Stops() []ScaleStop {
 }
 
 // Ends are the numbers at the ends of the scale as people read them.
-func (s AnswerScale) Ends() [2]string { return [2]string{text.Significant(s.Low), text.Significant(s.High)} }
+func (s AnswerScale) Ends() [2]string {
+	return [2]string{text.Significant(s.Low), text.Significant(s.High)}
+}
 
 // ScaleStop is a colour of a scale and its place.
 type ScaleStop struct{ Offset, Colour string }

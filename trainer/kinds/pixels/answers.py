@@ -17,15 +17,16 @@ from trainer.answer.rows import Refused
 from trainer.core.example import Example
 from trainer.data import rasters
 from trainer.errors import UserError
-from trainer.kinds.pixels import codings, delivery, shown
+from trainer.kinds.pixels import delivery, shown
 from trainer.kinds.pixels.codings import EMPTY, MOST
 from trainer.kinds.pixels.content import Pixels
 from trainer.kinds.pixels.target import PixelClasses
-from trainer.kinds.pixels.windows import CORE_PLACES, HALO, is_empty, multiple, normalised, parts
+from trainer.kinds.pixels.windows import HALO, is_empty, multiple, normalised, parts
 
 MOST_PIXELS = 4_000_000  # of all pictures in a request: some seconds of one core, and masks of some megabytes
 MOST_BYTES = 128 << 20  # of their decoded values
 DRAWN = 1024  # pixels of the longer side of a picture that is drawn for people
+_PLACES = 192  # of the network that are answered in a window, at most: 0.35 GB in all; fewer where there are many classes
 _LOGITS = 8_000_000  # of a window
 _LEVELS = 65_534  # grey values between the smallest and the largest number; the next one has no data
 _PNG = {"content_type": "image/png"}
@@ -45,7 +46,7 @@ class Painter:
         self._classes = isinstance(target, PixelClasses)
         outputs = target.head
         step = self._encoder.shape["step"]
-        core = CORE_PLACES
+        core = _PLACES
         while core > HALO and outputs * ((core + 2 * HALO) * step) ** 2 > _LOGITS:
             core //= 2
         self._core, self._halo, self._multiple = core * step, HALO * step, multiple(step)
@@ -91,7 +92,7 @@ class Painter:
         labels, coding = self._target.labels, self._encoder.coding
         counts = numpy.stack([numpy.bincount(a[a < MOST], minlength=len(labels)) for a in answers])
         shares = counts / numpy.maximum(1, counts.sum(axis=1, keepdims=True))
-        drawn = [_png(_smaller(shown.coloured(_seen(pixels), answer), side)) for pixels, answer in zip(pictures, answers)]
+        drawn = [_png(_few_colours(shown.coloured(_seen(_smaller(p, side)), _smaller(a, side)))) for p, a in zip(pictures, answers)]
         legend = {"labels": list(labels), "colours": [_hex(shown.colour(i)) for i in range(len(labels))], "values": list(delivery.written(coding))}
         return [
             _pictures("overlay", drawn, {"shown": True}),
@@ -104,10 +105,10 @@ class Painter:
         known = [a[numpy.isfinite(a)].astype(numpy.float64) for a in answers]
         known = [k if len(k) else numpy.zeros(1) for k in known]
         ends = [(float(k.min()), float(k.max())) for k in known]
-        scale = {"scale": [float(f"{low:.6g}"), float(f"{high:.6g}")], "colours": [_hex(c) for c in SCALE]}
+        scale = {"scale": [float(f"{low:.4g}"), float(f"{high:.4g}")], "colours": [_hex(c) for c in SCALE]}
         values = {"mean": [float(k.mean()) for k in known], "smallest": [e[0] for e in ends], "largest": [e[1] for e in ends]}
         return [
-            _pictures("map", [_png(_smaller(_scaled(a, low, high), side)) for a in answers], {"shown": True, **scale}),
+            _pictures("map", [_png(_few_colours(_scaled(_smaller(a, side), low, high))) for a in answers], {"shown": True, **scale}),
             _pictures("numbers", [_png(_levels(a, *e)) for a, e in zip(answers, ends)], {}),
             *({"name": n, "datatype": "FP64", "shape": [len(v)], "data": [float(f"{x:.9g}") for x in v]} for n, v in values.items()),
         ]
@@ -141,13 +142,13 @@ def _seen(pixels: numpy.ndarray) -> numpy.ndarray:
     return pixels[..., :3] if pixels.shape[2] > 2 else numpy.repeat(pixels[..., :1], 3, axis=2)
 
 
-def _scaled(values: numpy.ndarray, low: float, high: float) -> Image.Image:
+def _scaled(values: numpy.ndarray, low: float, high: float) -> numpy.ndarray:
     """Numbers as colours between two of them; those beyond have the colours of the ends."""
     known = numpy.isfinite(values)
     places = numpy.clip((numpy.where(known, values, low) - low) / max(high - low, 1e-30), 0, 1) * (len(SCALE) - 1)
     drawn = numpy.stack([numpy.interp(places, range(len(SCALE)), [c[band] for c in SCALE]) for band in range(3)], axis=2).astype(numpy.uint8)
     drawn[~known] = _NO_DATA
-    return Image.fromarray(drawn)
+    return drawn
 
 
 def _levels(values: numpy.ndarray, smallest: float, largest: float) -> Image.Image:
@@ -157,11 +158,15 @@ def _levels(values: numpy.ndarray, smallest: float, largest: float) -> Image.Ima
     return Image.fromarray(numpy.where(known, numpy.rint(shares * _LEVELS), _LEVELS + 1).astype(numpy.uint16))
 
 
-def _smaller(drawn: Image.Image | numpy.ndarray, side: int) -> Image.Image:
-    """A drawing of at most ``side`` pixels a side, of few colours, so that it is small as a file."""
-    image = drawn if isinstance(drawn, Image.Image) else Image.fromarray(numpy.ascontiguousarray(drawn))
-    image.thumbnail((side, side), Image.Resampling.BOX)
-    return image.quantize(256, dither=Image.Dither.NONE)
+def _smaller(pixels: numpy.ndarray, side: int) -> numpy.ndarray:
+    """Every so many pixels of a picture or an answer, so that it has at most ``side`` a side."""
+    step = -(-max(pixels.shape[:2]) // side)
+    return pixels[::step, ::step]
+
+
+def _few_colours(drawn: numpy.ndarray) -> Image.Image:
+    """A drawing of few colours is small as a file."""
+    return Image.fromarray(numpy.ascontiguousarray(drawn)).quantize(256, dither=Image.Dither.NONE)
 
 
 def _pictures(name: str, data: list[str], parameters: dict) -> dict:

@@ -180,7 +180,7 @@ islands("try", (element) => {
     if (row.values) {
       parts.push(valuesOf(row.values));
     }
-    const files = line("files", "");
+    const files = line("downloads", "");
     for (const file of all.filter((p) => !p.shown)) {
       const link = document.createElement("a");
       link.href = `data:image/png;base64,${file.png}`;
