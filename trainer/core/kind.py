@@ -292,7 +292,7 @@ class Kind:
         """What new examples are compared by with those of the training; a part of the examples where a look at each takes long."""
         return ()
 
-    def answered(self, encoder: Encoder, outputs: numpy.ndarray) -> numpy.ndarray:
+    def answered(self, encoder: Encoder, outputs: numpy.ndarray, events: Events) -> numpy.ndarray:
         """The outputs of the workers in the form of ``Target.predicted``."""
         return outputs
 

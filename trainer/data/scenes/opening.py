@@ -113,7 +113,10 @@ def _is_measured(dataset: Any) -> bool:
     for row in range(side):
         for column in range(side):
             top, left = dataset.height * row // side, dataset.width * column // side
-            part = read_raw(dataset, (slice(top, top + _LOOK), slice(left, left + _LOOK)), [dataset.count])
+            try:
+                part = read_raw(dataset, (slice(top, top + _LOOK), slice(left, left + _LOOK)), [dataset.count])
+            except OSError:  # a damaged tile: the others tell
+                continue
             between, total = between + int(((part > 0) & (part < 255)).sum()), total + part.size
     return between >= rasters.MEASURED * total
 

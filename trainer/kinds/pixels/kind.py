@@ -127,13 +127,13 @@ class Pixels(ExampleKind):
         saved, encoder.outcome = asked.question(spec, model, self, target, encoder, examples, truth)
         return replace(saved, details=questions.Question(folder, encoder.coding, saved.details))
 
-    def answered(self, encoder, outputs):
+    def answered(self, encoder, outputs, events):
         from trainer.kinds.pixels import question
         from trainer.kinds.pixels.scenes import asked
 
         if encoder.outcome is None:
             return outputs
-        return asked.answered(encoder.outcome, encoder, outputs, question.FOLDER)
+        return asked.answered(encoder.outcome, encoder, outputs, question.FOLDER, events)
 
     def predict(self, model, saved, device, on_progress):
         from trainer.kinds.pixels import asking

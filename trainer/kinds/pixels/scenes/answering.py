@@ -42,19 +42,22 @@ class _Answer:
         shape = unit.rows.stop - unit.rows.start, unit.columns.stop - unit.columns.start
         self.found = numpy.empty(shape, numpy.uint8 if self.classes else numpy.float32)
         self.scores = numpy.zeros(shape if self.classes else (0, 0), numpy.uint8)
+        self.damaged: set[tuple[int, ...]] = set()
         self.figures = numpy.zeros(measures.width(self.classes), numpy.float64)
 
     def of(self, dataset) -> dict[str, numpy.ndarray]:
         self.model.eval()
         scene = self.content.scene
         for around, inner, place in units.windows(self.unit, scene.width, scene.height, self.asked.step):
-            pixels, holds = units.read(dataset, scene, around, self.asked.form)
+            pixels, holds, broken = units.sound(dataset, scene, around, self.asked.form)
+            self.damaged.update((*tile, 0) for tile in broken)
             empty = None if holds is None else ~holds[inner]
             truth = self._truth(around, inner, place, empty)
             loss = 0.0 if self._is_nothing(place, empty) else self._window(pixels, inner, place, empty, truth)
             answer = self.found[place]
             self.figures += measures.of_classes(truth, answer, loss, self.classes) if self.classes else measures.of_numbers(truth, answer)
-        arrays = {parts.VALUES: self.found, parts.FIGURES: self.figures}
+        damaged = numpy.asarray(sorted(self.damaged), numpy.int64).reshape(-1, 5)
+        arrays = {parts.VALUES: self.found, parts.FIGURES: self.figures, parts.DAMAGED: damaged}
         return arrays | ({parts.SCORES: self.scores} if self.classes else {})
 
     def _is_nothing(self, place: tuple[slice, slice], empty: numpy.ndarray | None) -> bool:
@@ -84,11 +87,13 @@ class _Answer:
     def _truth(self, around, inner, place, empty: numpy.ndarray | None) -> numpy.ndarray:
         """What is right in a window, as ``Windows`` has it."""
         shape = self.found[place].shape
-        if self.content.mask is None:
-            truth = numpy.full(shape, UNLABELLED if self.classes else numpy.nan, self.found.dtype)
-        else:
+        truth = numpy.full(shape, UNLABELLED if self.classes else numpy.nan, self.found.dtype)
+        if self.content.mask is not None:
             at = tuple(slice(a.start + i.start, a.start + i.stop) for a, i in zip(around, inner))
-            truth = masks.window(self.content.mask, at, self.coding)  # type: ignore[arg-type]
+            try:
+                truth = masks.window(self.content.mask, at, self.coding)  # type: ignore[arg-type]
+            except OSError:
+                self.damaged.add((at[0].start, at[1].start, *shape, 1))
         if empty is not None:
             truth[empty] = EMPTY if self.classes else numpy.inf
         return truth

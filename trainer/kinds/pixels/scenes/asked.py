@@ -18,13 +18,13 @@ from trainer.errors import UserError, some
 from trainer.kinds.pixels import codings, reading
 from trainer.kinds.pixels.drawn import Drawing
 from trainer.kinds.pixels.question import OfScenes
-from trainer.kinds.pixels.scenes import handing, parts, units
+from trainer.kinds.pixels.scenes import damaged, handing, parts, units
 from trainer.kinds.pixels.scenes.finding import masks_of
 from trainer.kinds.pixels.scenes.units import Asked, Unit, Units
 from trainer.run_folder import files
 from trainer.run_folder.lease import Lease
 
-_FORM = 1  # of the parts: another number computes all again
+_FORM = 2  # of the parts: another number computes all again
 _EACH = 3  # files of a scene with polygons
 _TITLES = {".tif": "Map", ".gpkg": "Polygons (GeoPackage)", ".geojson": "Polygons (GeoJSON)"}
 SAID = "scenes.json"  # in the folder of a start: what is said of the files of scenes
@@ -67,7 +67,7 @@ def to_predict(sources: Sources, measured: bool, events) -> tuple[list[Example],
     if rest.images or not rows:
         if refused and not rest.images:
             raise _refused(refused)
-        small, names, left = reading.to_predict(rest, measured, events)
+        small, names, left = reading.to_predict(rest, measured, events, frozenset(i.name for i in inputs))
         by_name = {i.name: i for i in inputs}
         rows += [_asked(by_name[e.file], e.content.mask, e.target) if e.file in by_name else e for e in small]
         named, skipped = named + names, skipped + left
@@ -143,7 +143,7 @@ def _digest(folder: Path, description: dict, scene: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def answered(outcome: Outcome, encoder, outputs: numpy.ndarray, place: str) -> numpy.ndarray:
+def answered(outcome: Outcome, encoder, outputs: numpy.ndarray, place: str, events) -> numpy.ndarray:
     """The figures of each example, from those of pictures and units. Makes the files of scenes in the folder ``place`` of the start."""
     found = numpy.zeros((outcome.examples, outputs.shape[1]), outputs.dtype)
     numpy.add.at(found, outcome.owner, outputs)
@@ -155,7 +155,10 @@ def answered(outcome: Outcome, encoder, outputs: numpy.ndarray, place: str) -> n
         own = [u for u in outcome.units if u.scene == number]
         to = folder / str(outcome.numbers[number])
         told = handing.make(scene, own, outcome.run, outcome.digests[number], encoder.coding, outcome.labels, to, vectors)
-        said[f"{to.name}.tif"] = f"The answer for {scene.name}. {told.map}"
+        broken = damaged.words(damaged.of_scene(outcome.run, outcome.digests[number], own))
+        if broken:
+            events.warning("damaged_scene", f"The scene {scene.name} is damaged. {' '.join(broken)}")
+        said[f"{to.name}.tif"] = " ".join([f"The answer for {scene.name}.", told.map, *broken])
         said |= {f"{to.name}.{ending}": told.polygons for ending in ("gpkg", "geojson")}
     files.write_json(outcome.work / SAID, said)
     Lease(outcome.work).remove(outcome.run / parts.FOLDER)

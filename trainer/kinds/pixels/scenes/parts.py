@@ -11,6 +11,7 @@ from trainer.run_folder.lease import Lease
 
 FOLDER = "scenes"  # in the run folder
 VALUES, SCORES, FIGURES = "values", "scores", "figures"  # answers, how likely they are (from 0 to SURE), and what is counted of them
+DAMAGED = "damaged"  # tiles that could not be read (see ``damaged.of_scene``)
 SURE = 250
 _LEVEL = 1  # of compression: classes become small at once
 

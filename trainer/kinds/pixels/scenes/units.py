@@ -8,7 +8,7 @@ import numpy
 
 from trainer.data.pictures import bands, thumbnails
 from trainer.data.pictures.bands import Bands
-from trainer.data.scenes import opening
+from trainer.data.scenes import damage, opening
 from trainer.data.scenes.opening import Scene
 from trainer.errors import UserError
 from trainer.kinds.pixels.drawn import Drawing
@@ -16,6 +16,7 @@ from trainer.kinds.pixels.windows import Windows, normalised
 
 CORE, HALO = 512, 64  # places of the network that are answered in a window, and around them: computed and thrown away
 PIXELS = 1 << 25  # of a unit at most
+_COLOURS = 3
 _SHOWN = 512  # pixels to each side of the middle of a scene, in its small picture
 
 
@@ -97,7 +98,7 @@ class Units:
         unit = self.units[row - self.number_of_pictures]
         with opening.opened(self.scenes[unit.scene].scene.file) as dataset:
             place = tuple(slice(s.start, s.start + self.side) for s in (unit.rows, unit.columns))
-            part = read(dataset, self.scenes[unit.scene].scene, place, self.form)[0]  # type: ignore[arg-type]
+            part = sound(dataset, self.scenes[unit.scene].scene, place, self.form)[0]  # type: ignore[arg-type]
         return numpy.pad(part, ((0, self.side - part.shape[0]), (0, self.side - part.shape[1]), (0, 0)), mode="edge")
 
 
@@ -107,6 +108,11 @@ def read(dataset: Any, scene: Scene, place: tuple[slice, slice], form: Bands | N
         return opening.colours(dataset, scene, place)
     raw, held = opening.read(dataset, scene, place, form.count)
     return bands.scaled(raw, held, form), None if held is None else held.all(axis=2)
+
+
+def sound(dataset: Any, scene: Scene, place: tuple[slice, slice], form: Bands | None) -> tuple[numpy.ndarray, Any, list[damage.Tile]]:
+    """The same of a scene that may have damaged tiles: they hold no data, and are listed."""
+    return damage.read(dataset, scene, place, form.count if form else _COLOURS, lambda source, part: read(source, scene, part, form))
 
 
 def check_form(scene: Scene, name: str, form: Bands | None) -> Scene:
