@@ -124,7 +124,7 @@ class Pixels(ExampleKind):
         if not asked.has_scenes(examples):
             saved = super().question(spec, settings, model, encoder, target, examples, truth)
             return replace(saved, details=questions.Question(folder, encoder.coding))
-        saved, encoder.outcome = asked.question(spec, model, self, target, encoder, examples, truth)
+        saved, encoder.outcome = asked.question(spec, settings, model, self, target, encoder, examples, truth)
         return replace(saved, details=questions.Question(folder, encoder.coding, saved.details))
 
     def answered(self, encoder, outputs, events):
@@ -144,7 +144,12 @@ class Pixels(ExampleKind):
         from trainer.kinds.pixels import reading
         from trainer.kinds.pixels.scenes import asked
 
-        return asked.to_predict(sources, reading.is_measured(columns.types), events)
+        measured = reading.is_measured(columns.types)
+        found = asked.to_predict(sources, measured, events)
+        if settings.probabilities and (measured or not asked.has_scenes(found[0])):
+            why = "the model answers with numbers" if measured else "the dataset has no scene"
+            events.warning("probabilities_unused", f"There are no maps of probabilities, because {why}.")
+        return found
 
     def content(self, example, columns) -> str:
         return example.file

@@ -25,7 +25,7 @@ def answer(model: Any, asked: Units, row: int, question: OfScenes, device: torch
     content = asked.scenes[unit.scene]
     try:
         with opening.opened(content.scene.file) as dataset:
-            made = _Answer(model, asked, unit, question.coding, device).of(dataset)
+            made = _Answer(model, asked, unit, question, device).of(dataset)
     except (OSError, ValueError) as e:
         raise undecodable(content.name, e) from e
     parts.write(Lease(question.work), place, made)
@@ -35,13 +35,15 @@ def answer(model: Any, asked: Units, row: int, question: OfScenes, device: torch
 class _Answer:
     """The answer for one unit."""
 
-    def __init__(self, model: Any, asked: Units, unit: Unit, coding: codings.Classes | codings.Numbers, device: torch.device):
-        self.model, self.asked, self.unit, self.coding, self.device = model, asked, unit, coding, device
+    def __init__(self, model: Any, asked: Units, unit: Unit, question: OfScenes, device: torch.device):
+        self.model, self.asked, self.unit, self.coding, self.device = model, asked, unit, question.coding, device
+        coding = question.coding
         self.content = asked.scenes[unit.scene]
         self.classes = len(coding.values) if isinstance(coding, codings.Classes) else 0
         shape = unit.rows.stop - unit.rows.start, unit.columns.stop - unit.columns.start
         self.found = numpy.empty(shape, numpy.uint8 if self.classes else numpy.float32)
         self.scores = numpy.zeros(shape if self.classes else (0, 0), numpy.uint8)
+        self.odds = numpy.full((self.classes, *shape), parts.NO_ODDS, numpy.uint8) if self.classes and question.probabilities else None
         self.damaged: set[tuple[int, ...]] = set()
         self.figures = numpy.zeros(measures.width(self.classes), numpy.float64)
 
@@ -58,7 +60,8 @@ class _Answer:
             self.figures += measures.of_classes(truth, answer, loss, self.classes) if self.classes else measures.of_numbers(truth, answer)
         damaged = numpy.asarray(sorted(self.damaged), numpy.int64).reshape(-1, 5)
         arrays = {parts.VALUES: self.found, parts.FIGURES: self.figures, parts.DAMAGED: damaged}
-        return arrays | ({parts.SCORES: self.scores} if self.classes else {})
+        arrays |= {parts.SCORES: self.scores} if self.classes else {}
+        return arrays | ({parts.ODDS: self.odds} if self.odds is not None else {})
 
     def _is_nothing(self, place: tuple[slice, slice], empty: numpy.ndarray | None) -> bool:
         """Whether a window holds no data at all, which is its answer then."""
@@ -71,7 +74,10 @@ class _Answer:
         logits = inference.of_window(self.model, pixels, self.device)[inner]
         loss = 0.0
         if self.classes:
-            score, best = logits.float().softmax(-1).max(-1)
+            odds = logits.float().softmax(-1)
+            if self.odds is not None:
+                self.odds[:, *place] = (odds * parts.CERTAIN).round().to("cpu").numpy().astype(numpy.uint8).transpose(2, 0, 1)
+            score, best = odds.max(-1)
             self.found[place] = best.to("cpu").numpy()
             self.scores[place] = (score * parts.SURE).round().to("cpu").numpy().astype(numpy.uint8)
             known = torch.from_numpy(truth < MOST).to(self.device)
@@ -82,6 +88,8 @@ class _Answer:
             self.found[place] = logits[..., 0].float().cpu().numpy()
         if empty is not None:
             self.found[place][empty] = EMPTY if self.classes else numpy.nan
+            if self.odds is not None:
+                self.odds[:, *place][:, empty] = parts.NO_ODDS
         return loss
 
     def _truth(self, around, inner, place, empty: numpy.ndarray | None) -> numpy.ndarray:

@@ -55,10 +55,11 @@ class Unit:
     columns: slice
 
 
-def of_scene(scene: int, width: int, height: int, step: int) -> list[Unit]:
-    """The units of a scene for a network that reads squares of ``step`` pixels as one place: rows of windows, of wide scenes parts of them."""
+def of_scene(scene: int, width: int, height: int, step: int, bands: int = 1) -> list[Unit]:
+    """The units of a scene for a network that reads squares of ``step`` pixels as one place: rows of windows, of wide scenes parts of them.
+    ``bands`` is how many numbers of a pixel are kept."""
     core = CORE * step
-    across = max(1, PIXELS // core**2) * core
+    across = max(1, PIXELS // bands // core**2) * core
     places = [(top, left) for top in range(0, height, core) for left in range(0, width, across)]
     return [
         Unit(scene, number, slice(top, min(height, top + core)), slice(left, min(width, left + across))) for number, (top, left) in enumerate(places)

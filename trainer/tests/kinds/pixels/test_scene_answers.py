@@ -95,6 +95,30 @@ def test_a_map_has_the_place_of_its_scene_and_opens_elsewhere(tmp_path, place, s
     assert sorted(f.name for f in place[1].iterdir() if f.name[0] == "0") == ["0.geojson", "0.gpkg", "0.tif"]
 
 
+def test_probabilities_are_a_map_with_a_band_for_each_class(tmp_path, place, small_windows):
+    values = ground(300, 420)
+    values[:, :50, :60] = 0
+    one = asked(write(tmp_path / "a.tif", values, nodata=0))
+    made = tuple(units.of_scene(0, 420, 300, 1, len(LABELS)))
+    assert len(made) == 12 and {u.columns.stop - u.columns.start for u in made} == {128, 36}  # smaller units, so that memory is the same
+    together = Units(None, (one,), made, numpy.zeros(12, int), FORM, 1, 64)
+    question = OfScenes(*place, CODING, ("d" * 64,), True)
+    for row in range(12):
+        answering.answer(untrained(), together, row, question, DEVICE)
+    handing.make(one, list(made), question.folder, question.digests[0], CODING, LABELS, place[1] / "0", True, True)
+    with rasterio.open(one.scene.file) as source, rasterio.open(place[1] / "0.probabilities.tif") as odds, rasterio.open(place[1] / "0.tif") as said:
+        assert (odds.crs, odds.transform, odds.shape, odds.nodata) == (source.crs, source.transform, source.shape, 255)
+        assert odds.descriptions == LABELS and odds.dtypes == ("uint8",) * 3
+        assert odds.tags(ns="IMAGE_STRUCTURE")["LAYOUT"] == "COG"
+        bands, classes = odds.read(), said.read(1)
+    assert (bands[:, :50, :60] == 255).all()
+    known = classes != 255
+    assert abs(bands[:, known].sum(axis=0, dtype=int) - 100).max() <= 2
+    likeliest = numpy.asarray(CODING.values)[bands.argmax(axis=0)] == classes
+    assert likeliest[known & (numpy.sort(bands, axis=0)[-1] > numpy.sort(bands, axis=0)[-2])].all()
+    assert sorted(f.name for f in place[1].iterdir() if f.name[0] == "0") == ["0.geojson", "0.gpkg", "0.probabilities.tif", "0.tif"]
+
+
 @pytest.mark.parametrize("transform", [TURNED, Affine(0.5, 0, 1000, 0, -0.5, 2000)])
 def test_polygons_have_the_areas_of_the_map_and_keep_holes(tmp_path, place, small_windows, monkeypatch, transform):
     monkeypatch.setattr(polygons, "STRIP", 64 * 200)
@@ -342,11 +366,21 @@ def test_a_model_answers_scenes_and_pictures_together(make_run, schemas, tmp_pat
         "plain.tif": tiff(tile(64)[0], **bare),
         "many pages.tif": b"II*\0broken",
     }
-    asked_for = make_run(files, run="pr-scene", kind="predict", more={"model": model})
+    asked_for = make_run(files, run="pr-scene", kind="predict", probabilities=True, more={"model": model})
     assert run(str(asked_for), "local") == 0
     result = check_files(asked_for.parent, schemas)
     answers = {a["path"].removeprefix("out/answers/"): a.get("text", "") for a in result["artifacts"] if "/answers/" in a["path"]}
-    assert sorted(answers) == ["broken.geojson", "broken.gpkg", "broken.tif", "plain.png", "scene.geojson", "scene.gpkg", "scene.tif"]
+    assert sorted(answers) == [
+        "broken.geojson",
+        "broken.gpkg",
+        "broken.probabilities.tif",
+        "broken.tif",
+        "plain.png",
+        "scene.geojson",
+        "scene.gpkg",
+        "scene.probabilities.tif",
+        "scene.tif",
+    ]
     assert "polygons" in answers["scene.gpkg"] and result["prediction"]["scores"]["pixel_accuracy"]["value"] > 0.9
     with rasterio.open(asked_for.parent / "out" / "answers" / "scene.tif") as made:
         assert made.crs == POLAR and (made.read(1) == truth).mean() > 0.9
