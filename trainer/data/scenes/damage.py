@@ -17,7 +17,7 @@ def read(dataset: Any, scene: Scene, place: Place, bands: int, values: Callable[
     """What ``values`` gives of a window, numbers of 8 bits (height x width x bands) and which pixels hold data (None for all); and tiles that cannot
     be read, whose pixels hold none then. Raises OSError or ValueError where the scene cannot be opened.
 
-    A window that fails is read once more from the file opened anew, tile by tile: a fault of the network that passes is no damage.
+    A window that fails is read once more from the file opened again, tile by tile: a fault of the network that passes is no damage.
     """
     try:
         return (*values(dataset, place), [])
