@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from trainer.config.options import Option
     from trainer.config.settings import Settings
     from trainer.config.spec import Spec
+    from trainer.core.blocks import Section
     from trainer.core.columns import Columns
     from trainer.core.example import Dataset, Example
     from trainer.core.input import Input
@@ -372,6 +373,10 @@ class Kind:
         """Write further files of a prediction into ``out``. Gives their ``title`` and ``text`` by their paths in result.json. The service packs
         those below ``answers`` into one archive. ``work`` is the folder of the start, in which workers may have left answers."""
         return {}
+
+    def answers_sections(self, answered: Answered) -> list[Section]:
+        """Further sections of the report of a prediction."""
+        return []
 
     def answers_scores(self, answered: Answered, rows: numpy.ndarray, seed: int) -> Report:
         """The metrics of a prediction on ``rows``, whose labels are known."""
