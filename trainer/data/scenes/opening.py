@@ -32,6 +32,7 @@ class Scene:
 
     ``crs`` is WKT, empty where there is none; ``transform`` are the six numbers from columns and rows to the plane of ``crs``, in the order of
     ``affine.Affine``. ``names`` are the descriptions of the bands. ``palette`` says that its values are places in a palette.
+    ``order`` are the places of the bands that are wanted, in their order; empty for all as they are.
     """
 
     file: Path
@@ -46,6 +47,7 @@ class Scene:
     transform: tuple[float, float, float, float, float, float]
     names: tuple[str, ...] = ()
     palette: bool = False
+    order: tuple[int, ...] = ()
 
     @property
     def pixels(self) -> int:

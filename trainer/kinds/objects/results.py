@@ -64,7 +64,7 @@ def of_prediction(answered: Answered) -> list[Section]:
     if not len(rows):
         return []
     answers = target.answers(answered.outputs[rows], answered.truth[rows])
-    return [Section(RESULT, "Objects", _scored([answered.examples[i] for i in rows], answers, target, "annotated pictures"))]
+    return [Section(RESULT, "Objects", _scored([answered.examples[i] for i in rows.tolist()], answers, target, "annotated pictures"))]
 
 
 def _scored(examples: Sequence[Example], answers: Answers, target: Objects, pictures: str) -> list[Block]:

@@ -131,6 +131,7 @@ class Pixels(ExampleKind):
         from trainer.kinds.pixels import question
         from trainer.kinds.pixels.scenes import asked
 
+        encoder.tell_of_moved(events)
         if encoder.outcome is None:
             return outputs
         return asked.answered(encoder.outcome, encoder, outputs, question.FOLDER, events)

@@ -124,7 +124,10 @@ def question(spec, settings, model, kind, target, encoder, examples: list[Exampl
     numbers = [i for i, e in enumerate(examples) if isinstance(e.content, Asked)]
     pictures = [i for i in range(len(examples)) if i not in set(numbers)]
     step = encoder.description["step"]
-    scenes = tuple(replace(examples[i].content, scene=units.check_form(examples[i].content.scene, examples[i].file, encoder.bands)) for i in numbers)
+    scenes = tuple(
+        replace(examples[i].content, scene=units.check_form(examples[i].content.scene, examples[i].file, encoder.bands, encoder.colours))
+        for i in numbers
+    )
     classes = isinstance(encoder.coding, codings.Classes)
     odds = len(target.labels) if classes and settings.probabilities else 0
     if odds and len(examples) + len(scenes) > reading.MOST_ANSWERS:

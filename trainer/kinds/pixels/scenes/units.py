@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy
 
+from trainer.data import tiffs
 from trainer.data.pictures import bands, thumbnails
 from trainer.data.pictures.bands import Bands
 from trainer.data.scenes import damage, opening
@@ -106,8 +107,11 @@ class Units:
 def read(dataset: Any, scene: Scene, place: tuple[slice, slice], form: Bands | None) -> tuple[numpy.ndarray, Any]:
     """A window of a scene as the network's numbers of 8 bits (height x width x bands), and which pixels hold data (None for all)."""
     if form is None:
-        return opening.colours(dataset, scene, place)
-    raw, held = opening.read(dataset, scene, place, form.count)
+        pixels, seen = opening.colours(dataset, scene, place)
+        return pixels[..., list(scene.order)] if scene.order else pixels, seen
+    raw, held = opening.read(dataset, scene, place, len(scene.names) if scene.order else form.count)
+    if scene.order:
+        raw, held = raw[..., list(scene.order)], None if held is None else held[..., list(scene.order)]
     return bands.scaled(raw, held, form), None if held is None else held.all(axis=2)
 
 
@@ -116,13 +120,19 @@ def sound(dataset: Any, scene: Scene, place: tuple[slice, slice], form: Bands | 
     return damage.read(dataset, scene, place, form.count if form else _COLOURS, lambda source, part: read(source, scene, part, form))
 
 
-def check_form(scene: Scene, name: str, form: Bands | None) -> Scene:
-    """``scene`` as the model reads it. Raises UserError where it has other bands than the pictures of the training."""
+def check_form(scene: Scene, name: str, form: Bands | None, colours: tuple[str, ...] = ()) -> Scene:
+    """``scene`` as the model reads it, its bands by their names where both have some. Raises UserError where it has other bands than the pictures of
+    the training. ``colours`` are the names of the three bands of plain ones, or empty."""
+    own = tiffs.complete(scene.names)
     if form is None:
         if scene.form.plain:
-            return scene
+            wanted_names = colours if len(own) == len(colours) else ()
+            return replace(scene, order=bands.order_of(f"The scene {name}", (scene.bands, scene.dtype), own, wanted_names))
         wanted = "8 bits, as screens show them"
     else:
+        order = bands.order_of(f"The scene {name}", (scene.bands, scene.dtype), own, form.names)
+        if order and scene.dtype == form.dtype:
+            return replace(scene, order=order)
         if scene.dtype == form.dtype and scene.bands == form.count:
             return scene
         if scene.dtype == form.dtype and scene.alpha and scene.bands + 1 == form.count:
