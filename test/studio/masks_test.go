@@ -75,6 +75,7 @@ func TestAPictureIsAnsweredWithItsMask(t *testing.T) {
 	require.Equal(t, `rgb(230, 159, 0)`, get[string](b, `getComputedStyle(document.querySelector(".legend rect[fill]")).fill`))
 	require.Contains(t, get[string](b, `document.querySelector(".answer .downloads a").download`), "mask.png")
 	looked(b, "model-mask")
+	accessible(b)
 	m := &shown{Site: s}
 	status, _, found := m.ask(t, site.Bob, "/v2/models/"+s.Dataset+".ponds/infer", map[string]any{
 		"inputs": []any{map[string]any{"name": "image", "datatype": "BYTES", "shape": []int{1}, "data": []string{base64.StdEncoding.EncodeToString(asked)}}},
@@ -99,6 +100,7 @@ func TestAPictureIsAnsweredWithItsMask(t *testing.T) {
 	require.Contains(t, b.text(".answer .scale"), "≤")
 	require.Contains(t, b.text(".answer .values"), "mean")
 	looked(b, "model-map")
+	accessible(b)
 }
 
 // slope is a picture that gets brighter to the right and below, and the height of each pixel as an array of NumPy.
@@ -112,11 +114,22 @@ func slope(t *testing.T, i int) (picture, heights []byte) {
 	for y := range side {
 		for x := range side {
 			height := float32(x*(4+i%5)+y*(9-i%7)) / 50
-			p.SetGray(x, y, color.Gray{uint8(20 + 15*height)})
+			p.SetGray(x, y, color.Gray{uint8(20 + 11*height)})
 			require.NoError(t, binary.Write(&doc, binary.LittleEndian, height))
 		}
 	}
 	return encoded(t, p), doc.Bytes()
+}
+
+// accessible holds that axe-core finds nothing in the page, in the last view.
+func accessible(b *tab) {
+	b.t.Helper()
+	source, err := axe()
+	require.NoError(b.t, err)
+	b.unguarded(source)
+	b.unguarded("delete window.found; " + findings)
+	b.until("window.found !== undefined")
+	require.Empty(b.t, get[string](b, "window.found"))
 }
 
 // looked looks at a page in both themes and at both widths. Where STUDIO_PICTURES names a folder, the pictures are kept there.
