@@ -76,7 +76,8 @@ class _Answer:
         if self.classes:
             odds = logits.float().softmax(-1)
             if self.odds is not None:
-                self.odds[:, *place] = (odds * parts.CERTAIN).round().to("cpu").numpy().astype(numpy.uint8).transpose(2, 0, 1)
+                for number in range(self.classes):  # one by one, since all together are as large as the logits
+                    self.odds[number][place] = (odds[..., number] * parts.CERTAIN).round().to("cpu").numpy().astype(numpy.uint8)
             score, best = odds.max(-1)
             self.found[place] = best.to("cpu").numpy()
             self.scores[place] = (score * parts.SURE).round().to("cpu").numpy().astype(numpy.uint8)
