@@ -1,14 +1,15 @@
 """From the files of a dataset to examples in three splits, with an event for every decision."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from trainer.core import registry
-from trainer.core.example import Dataset
+from trainer.core.example import Dataset, Example
 from trainer.core.kind import Kind
 from trainer.data import audit, chosen, file_names, folders, images, names, ordered, origins, splits, subset
 from trainer.data.checks import Checks
 from trainer.data.claims import ROWS, Claim, Files
-from trainer.data.columns.features import NUMBER
+from trainer.data.columns.features import CATEGORY, NUMBER, TEXT
 from trainer.data.keys import Keys
 from trainer.data.sources import Sources
 from trainer.errors import UserError, some
@@ -25,7 +26,7 @@ from trainer.kinds.rows import (
     unlabelled_files,
 )
 from trainer.kinds.rows.labelled_files import Reading
-from trainer.kinds.rows.roles import IMAGE
+from trainer.kinds.rows.roles import IMAGE, Roles
 
 KEY = "rows"  # in what kinds share
 FIRST = "table"  # the kind that tells why no rows can be read
@@ -88,7 +89,7 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
     grouped = origins.group(given, found.origins, roles.labelled, settings, reading.rule, checks)
     given, rule = grouped.rows, grouped.rule
     by_time = roles.reads_cells and rule.by == ordered.TIME
-    keys = Keys(roles.kind.key, found.sums(), by_row=roles.reads_cells and NUMBER not in roles.types.values(), by_time=by_time)
+    keys = Keys(_key(roles), found.sums(), by_row=roles.reads_cells and NUMBER not in roles.types.values(), by_time=by_time)
     if roles.sets is not None:
         complete, labels = splitting.complete(given, roles.sets.separator, keys, settings, checks, rule)
     else:
@@ -117,6 +118,15 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
         split_sha256=splits.digest(complete, keys),
         separator=roles.sets.separator if roles.sets else "",
     )
+
+
+def _key(roles: Roles) -> Callable[[Example], str]:
+    """What is equal for copies of an example. Of tables it is what their numbers and categories are, where there are any and no texts: a row stays in
+    its split, whatever else is read of it."""
+    plain = sum(t in (NUMBER, CATEGORY) for t in roles.types.values())
+    if not roles.reads_cells or plain in (0, len(roles.columns)) or TEXT in roles.types.values():
+        return roles.kind.key
+    return lambda e: roles.kind.key(replace(e, content=e.content[:plain]))
 
 
 def _read(found: Sources, settings, checks: Checks) -> Reading:

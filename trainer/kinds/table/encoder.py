@@ -1,5 +1,6 @@
 """The columns of a table as numbers for linear models and networks."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -7,6 +8,8 @@ import numpy
 
 from trainer.core.example import Example
 from trainer.core.plan import Rows
+from trainer.data.columns.features import CATEGORY
+from trainer.kinds.derived.part import Part
 from trainer.targets.target import number
 
 HIDDEN = (128, 64)  # widths of the layers of the built-in network and of the estimator perceptron
@@ -29,19 +32,32 @@ class Cells:
 class Encoder:
     """How each column becomes numbers: a number is standardised, a category is one-hot encoded.
 
-    An empty or unreadable number counts as the mean, an unknown category as none of the known ones.
+    An empty or unreadable number counts as the mean, an unknown category as none of the known ones. A column of another type is read by its part of
+    ``parts``, which are in the order of the columns. ``plain_width`` is the width of the others, which come first.
     """
 
-    def __init__(self, columns: list[dict]):
-        self.columns = columns
-        self.width = sum(len(c["categories"]) if c["type"] == "category" else 1 for c in columns)
+    def __init__(self, columns: list[dict], parts: Sequence[Part | None] = ()):
+        self.columns, self.parts = columns, list(parts) or [None] * len(columns)
+        self.width = sum(self._width(c, p) for c, p in zip(columns, self.parts, strict=True))
+        self.plain_width = sum(self._width(c, None) for c, p in zip(columns, self.parts, strict=True) if p is None)
         self.shape = {"width": self.width, "columns": columns}
+
+    @staticmethod
+    def _width(column: dict, part: Part | None) -> int:
+        if part is not None:
+            return len(part.categories) + len(part.names)
+        return len(column["categories"]) if column["type"] == CATEGORY else 1
 
     def encode(self, examples: list[Example], targets: numpy.ndarray, name: str = "", training: bool = False) -> Rows:
         parts = [numpy.zeros((len(examples), 0), numpy.float32)]
-        for place, column in enumerate(self.columns):
+        for place, (column, part) in enumerate(zip(self.columns, self.parts, strict=True)):
             cells = [e.content[place] for e in examples]
-            parts.append(_one_hot(cells, column["categories"]) if column["type"] == "category" else _standardised(cells, column))
+            if part is not None:
+                parts += [_one_hot(cells, part.categories), _standardised(part.values(cells), column)]
+            elif column["type"] == CATEGORY:
+                parts.append(_one_hot(cells, column["categories"]))
+            else:
+                parts.append(_standardised(_numbers(cells)[:, None], column))
         return Rows(Cells(numpy.concatenate(parts, axis=1)), targets)
 
     def forget(self) -> None:
@@ -54,32 +70,48 @@ class Encoder:
         """Writes nothing: the columns are in config.json beside the weights."""
 
 
-def learned(names: tuple[str, ...], types: dict[str, str], examples: list[Example]) -> Encoder:
-    """The encoder with the means, standard deviations and categories of ``examples``."""
+def learned(names: tuple[str, ...], types: dict[str, str], examples: list[Example], parts: Mapping[str, Part] | None = None) -> Encoder:
+    """The encoder with the means, standard deviations and categories of ``examples``. ``parts`` read the columns that are neither numbers nor
+    categories, by their names."""
     columns: list[dict] = []
+    parts = parts or {}
     for place, name in enumerate(names):
         cells = [e.content[place] for e in examples]
-        if types[name] == "category":
-            columns.append({"name": name, "type": "category", "categories": sorted({c.strip() for c in cells} - {""})})
+        column: dict = {"name": name, "type": types[name]}
+        if types[name] == CATEGORY:
+            column["categories"] = sorted({c.strip() for c in cells} - {""})
+        elif name not in parts:
+            (mean,), (std,) = _scale(_numbers(cells)[:, None])
+            column |= {"mean": mean, "std": std}
         else:
-            values = _numbers(cells)
-            there = values[~numpy.isnan(values)]
-            mean, std = (float(there.mean()), float(there.std())) if len(there) else (0.0, 1.0)
-            columns.append({"name": name, "type": "number", "mean": mean, "std": std or 1.0})
-    return Encoder(columns)
+            means, stds = _scale(parts[name].values(cells))
+            column |= {**parts[name].described(), "mean": means, "std": stds}
+        columns.append(column)
+    return Encoder(columns, [parts.get(name) for name in names])
+
+
+def _scale(values: numpy.ndarray) -> tuple[list[float], list[float]]:
+    """The mean and the deviation of each column; 1 for a deviation of 0."""
+    means, stds = [], []
+    for column in values.T:
+        there = column[~numpy.isnan(column)]
+        mean, std = (float(there.mean()), float(there.std())) if len(there) else (0.0, 1.0)
+        means.append(mean)
+        stds.append(std or 1.0)
+    return means, stds
 
 
 def _numbers(cells: list[str]) -> numpy.ndarray:
     return numpy.asarray([numpy.nan if (n := number(c)) is None else n for c in cells], dtype=numpy.float64)
 
 
-def _standardised(cells: list[str], column: dict) -> numpy.ndarray:
-    values = (_numbers(cells) - column["mean"]) / column["std"]
+def _standardised(values: numpy.ndarray, column: dict) -> numpy.ndarray:
+    scaled = (values - column["mean"]) / column["std"]
     # Values are clipped at ten standard deviations, so that one outlier cannot dominate the row.
-    return numpy.clip(numpy.nan_to_num(values, nan=0.0), -10, 10).astype(numpy.float32)[:, None]
+    return numpy.clip(numpy.nan_to_num(scaled, nan=0.0), -10, 10).astype(numpy.float32)
 
 
-def _one_hot(cells: list[str], categories: list[str]) -> numpy.ndarray:
+def _one_hot(cells: list[str], categories: Sequence[str]) -> numpy.ndarray:
     places = {c: i for i, c in enumerate(categories)}
     found = numpy.zeros((len(cells), len(categories)), numpy.float32)
     for row, cell in enumerate(cells):
