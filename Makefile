@@ -315,6 +315,10 @@ bench-labels: setup ## measure how many doubted labels are wrong, with 5 % of wr
 bench-importance: setup ## measure trainings without the columns that a report names first, and without others: make bench-importance [SETS='diabetes friedman'] [SEEDS=3]
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/importance.py $(SETS) --seeds $(or $(SEEDS),3)
 
+.PHONY: bench-installed
+bench-installed: setup ## trainings from small installed models on made pictures: make bench-installed TASK=object-detection [PARAMS='epochs=35']
+	@$(PYTHON) test/bench/installed.py $(TASK) $(foreach p,$(PARAMS),--param "$(p)")
+
 .PHONY: bench-coverage
 bench-coverage: setup ## measure whether intervals and possible classes keep their promise, over 20 seeds: make bench-coverage [SETS='diabetes wine'] [SEEDS=20]
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/coverage.py $(SETS) --seeds $(or $(SEEDS),20)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from trainer.config.options import Option
     from trainer.config.settings import Settings
     from trainer.config.spec import Spec
+    from trainer.core.blocks import Section
     from trainer.core.columns import Columns
     from trainer.core.example import Dataset, Example
     from trainer.core.input import Input
@@ -104,6 +105,7 @@ class Kind:
     # --- Its models.
     shape: ClassVar[str]  # the built-in model, which starts from random weights
     starts_from: ClassVar[str]  # the kind of installed models that it starts from, as model.json calls it
+    also_starts_from: ClassVar[tuple[str, ...]] = ()  # other kinds of installed models that it starts from where a user names one
     library: ClassVar[str] = ""  # imported by the workers while the driver reads the data
     uses_transformers: ClassVar[bool] = True  # whether workers import that library
     epochs: ClassVar[int] = 0  # default of the built-in model, if its epochs are short
@@ -193,12 +195,17 @@ class Kind:
     token_ids: ClassVar[bool] = False  # whether the inputs of its networks are token ids
     exports_onnx: ClassVar[bool] = False  # whether its networks have the form of model.onnx
     answers_places: ClassVar[bool] = False  # whether its networks answer for each place of a row
+    any_size: ClassVar[bool] = False  # whether its networks read pictures of any size, and answer for each of their pixels
     longest_on_cpus: ClassVar[float] = math.inf  # estimated seconds of a training on CPUs from which it is refused
     spreads: ClassVar[bool] = False  # whether several workers pay off for large data
     answered_bytes: ClassVar[float] = math.inf  # of a dataset to be answered, for each of which one more worker pays off
 
     def has_network(self, task: str) -> bool:
         """Whether a network can be trained for ``task``."""
+        return True
+
+    def starts_task(self, base: Base, task: str) -> bool:
+        """Whether the installed model ``base`` of a kind that this one starts from can be finetuned for ``task``; empty for any task."""
         return True
 
     def bf16_on_cpus(self, base: Base) -> bool:
@@ -323,7 +330,7 @@ class Kind:
         answer."""
         return example, []
 
-    def answered(self, encoder: Encoder, outputs: numpy.ndarray) -> numpy.ndarray:
+    def answered(self, encoder: Encoder, outputs: numpy.ndarray, events: Events) -> numpy.ndarray:
         """The outputs of the workers in the form of ``Target.predicted``."""
         return outputs
 
@@ -341,7 +348,8 @@ class Kind:
         raise NotImplementedError
 
     def responder(self, answers: Any, target: Target) -> Any:
-        """What gives the tensors for the cells of a request where an example has several answers; None where each has one."""
+        """What gives the tensors for the cells of a request where an example has several answers, or pictures as its answer; None where each
+        has one that its target describes. Its tensors may say in their ``parameters`` how people are to see them (docs/adr/0040)."""
         return None
 
     # --- Results. A person reads them, so they are short texts and small pictures.
@@ -402,6 +410,10 @@ class Kind:
         """Write further files of a prediction into ``out``. Gives their ``title`` and ``text`` by their paths in result.json. The service packs
         those below ``answers`` into one archive. ``work`` is the folder of the start, in which workers may have left answers."""
         return {}
+
+    def answers_sections(self, answered: Answered) -> list[Section]:
+        """Further sections of the report of a prediction."""
+        return []
 
     def answers_scores(self, answered: Answered, rows: numpy.ndarray, seed: int) -> Report:
         """The metrics of a prediction on ``rows``, whose labels are known."""

@@ -22,9 +22,14 @@ class Pixels(ExampleKind):
     takes_options = ("augmentation", "image_size")
     shape = "pixels-unet"
     starts_from = "pixels"
+    also_starts_from = ("image",)  # encoders of pictures, under a new decoder
     library = "trainer.kinds.pixels.network"
     uses_transformers = False
     from_random_weights = "A U-Net ({model}) is trained from random weights, and compared with a random forest on the pixels of the test pictures."
+    unfit_here = (
+        "{model} does not answer for the pixels of pictures.",
+        "Choose a model for semantic segmentation or an encoder of pictures, or set model to auto.",
+    )
     gains_by_base = False
     gains_by_installed_models = False
     exports_onnx = True
@@ -33,7 +38,8 @@ class Pixels(ExampleKind):
     files_are_examples = True
     enough = 50
     label_words = "masks"
-    why_no_single_answers = "Models of pixels answer for datasets, with a mask for each picture."
+    any_size = True
+    why_no_single_answers = "This version answers for datasets only. Versions that are trained now answer single pictures as well."
 
     def claim(self, files, settings):
         from trainer.kinds.pixels import reading
@@ -105,8 +111,8 @@ class Pixels(ExampleKind):
         network.save(model, plan, folder)
 
     def bf16_on_cpus(self, base) -> bool:
-        """Convolutions take most of the time, and products of bf16 are faster where a CPU has them."""
-        return True
+        """Convolutions take most of the time, and products of bf16 are faster where a CPU has them. Installed models were not compared."""
+        return base.folder is None
 
     def measure(self, model, plan, device, folder):
         from trainer.kinds.pixels import asking
@@ -123,16 +129,17 @@ class Pixels(ExampleKind):
         if not asked.has_scenes(examples):
             saved = super().question(spec, settings, model, encoder, target, examples, truth)
             return replace(saved, details=questions.Question(folder, encoder.coding))
-        saved, encoder.outcome = asked.question(spec, model, self, target, encoder, examples, truth)
+        saved, encoder.outcome = asked.question(spec, settings, model, self, target, encoder, examples, truth)
         return replace(saved, details=questions.Question(folder, encoder.coding, saved.details))
 
-    def answered(self, encoder, outputs):
+    def answered(self, encoder, outputs, events):
         from trainer.kinds.pixels import question
         from trainer.kinds.pixels.scenes import asked
 
+        encoder.tell_of_moved(events)
         if encoder.outcome is None:
             return outputs
-        return asked.answered(encoder.outcome, encoder, outputs, question.FOLDER)
+        return asked.answered(encoder.outcome, encoder, outputs, question.FOLDER, events)
 
     def predict(self, model, saved, device, on_progress):
         from trainer.kinds.pixels import asking
@@ -143,7 +150,12 @@ class Pixels(ExampleKind):
         from trainer.kinds.pixels import reading
         from trainer.kinds.pixels.scenes import asked
 
-        return asked.to_predict(sources, reading.is_measured(columns.types), events)
+        measured = reading.is_measured(columns.types)
+        found = asked.to_predict(sources, measured, events)
+        if settings.probabilities and (measured or not asked.has_scenes(found[0])):
+            why = "the model answers with numbers" if measured else "the dataset has no scene"
+            events.warning("probabilities_unused", f"There are no maps of probabilities, because {why}.")
+        return found
 
     def content(self, example, columns) -> str:
         return example.file
@@ -160,6 +172,17 @@ class Pixels(ExampleKind):
         content = example.content
         return units.thumbnail(content) if isinstance(content, units.Asked) else thumbnails.of(content.picture)
 
+    def inputs(self, description: dict, folder):
+        from trainer.answer.rows import IMAGE, Column
+        from trainer.kinds.pixels.encoder import ANY_SIZE
+
+        return (Column(IMAGE, IMAGE, is_file=True),) if description["encoder"].get(ANY_SIZE) else None
+
+    def responder(self, answers, target):
+        from trainer.kinds.pixels import answers as single
+
+        return single.Painter(answers, target)
+
     def baselines(self, data, seed: int) -> list[dict]:
         from trainer.kinds.pixels import forest
 
@@ -169,7 +192,7 @@ class Pixels(ExampleKind):
         from trainer.core import blocks
         from trainer.kinds.pixels import results
 
-        return {"sections": blocks.described(results.sections(finished))}
+        return {"sections": blocks.described(results.sections(finished)), "examples": results.examples(finished)}
 
     def predictions(self, finished) -> str:
         from trainer.kinds.pixels import results
@@ -192,6 +215,9 @@ class Pixels(ExampleKind):
 
         moved = delivery.hand_over(work / question.FOLDER, [e.file for e in answered.examples], out)
         return asked.told(work, out, moved)
+
+    def snippet(self, base: str, task: str, folder) -> str:
+        return "pixels/pixels" if base == self.shape else "pixels/pixels_installed"
 
     def reads(self, model: dict) -> str:
         return f"pictures of any size; {model['image_form']}"
