@@ -322,7 +322,7 @@ class Kind:
 
     def responder(self, answers: Any, target: Target) -> Any:
         """What gives the tensors for the cells of a request where an example has several answers, or pictures as its answer; None where each
-        has one that its target describes. Its tensors may say in their ``parameters`` how people are to see them (docs/adr/0040)."""
+        has one that its target describes. Its tensors may say in their ``parameters`` how people are to see them."""
         return None
 
     # --- Results. A person reads them, so they are short texts and small pictures.
