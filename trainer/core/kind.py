@@ -96,6 +96,7 @@ class Kind:
     # --- Its models.
     shape: ClassVar[str]  # the built-in model, which starts from random weights
     starts_from: ClassVar[str]  # the kind of installed models that it starts from, as model.json calls it
+    also_starts_from: ClassVar[tuple[str, ...]] = ()  # other kinds of installed models that it starts from where a user names one
     library: ClassVar[str] = ""  # imported by the workers while the driver reads the data
     uses_transformers: ClassVar[bool] = True  # whether workers import that library
     epochs: ClassVar[int] = 0  # default of the built-in model, if its epochs are short
@@ -171,6 +172,10 @@ class Kind:
         """The model to train. Random weights come from torch's generator, which the caller seeds."""
         raise NotImplementedError
 
+    def reads_any_size(self, model: Any) -> bool:
+        """Whether ``model`` reads pictures of any size, and answers for each of their pixels."""
+        return False
+
     def load(self, folder: Path, like: Any = None, base: Path | None = None) -> Any:
         """The model that ``save`` wrote into ``folder``. ``like`` is a model of the same class, if there is one; ``base`` the folder of the
         model that an adapter belongs to."""
@@ -185,13 +190,16 @@ class Kind:
     token_ids: ClassVar[bool] = False  # whether the inputs of its networks are token ids
     exports_onnx: ClassVar[bool] = False  # whether its networks have the form of model.onnx
     answers_places: ClassVar[bool] = False  # whether its networks answer for each place of a row
-    any_size: ClassVar[bool] = False  # whether its networks read pictures of any size, and answer for each of their pixels
     longest_on_cpus: ClassVar[float] = math.inf  # estimated seconds of a training on CPUs from which it is refused
     spreads: ClassVar[bool] = False  # whether several workers pay off for large data
     answered_bytes: ClassVar[float] = math.inf  # of a dataset to be answered, for each of which one more worker pays off
 
     def has_network(self, task: str) -> bool:
         """Whether a network can be trained for ``task``."""
+        return True
+
+    def starts_task(self, base: Base, task: str) -> bool:
+        """Whether the installed model ``base`` of a kind that this one starts from can be finetuned for ``task``; empty for any task."""
         return True
 
     def bf16_on_cpus(self, base: Base) -> bool:
