@@ -172,6 +172,10 @@ class Kind:
         """The model to train. Random weights come from torch's generator, which the caller seeds."""
         raise NotImplementedError
 
+    def reads_any_size(self, model: Any) -> bool:
+        """Whether ``model`` reads pictures of any size, and answers for each of their pixels."""
+        return False
+
     def load(self, folder: Path, like: Any = None, base: Path | None = None) -> Any:
         """The model that ``save`` wrote into ``folder``. ``like`` is a model of the same class, if there is one; ``base`` the folder of the
         model that an adapter belongs to."""
@@ -186,7 +190,6 @@ class Kind:
     token_ids: ClassVar[bool] = False  # whether the inputs of its networks are token ids
     exports_onnx: ClassVar[bool] = False  # whether its networks have the form of model.onnx
     answers_places: ClassVar[bool] = False  # whether its networks answer for each place of a row
-    any_size: ClassVar[bool] = False  # whether its networks read pictures of any size, and answer for each of their pixels
     longest_on_cpus: ClassVar[float] = math.inf  # estimated seconds of a training on CPUs from which it is refused
     spreads: ClassVar[bool] = False  # whether several workers pay off for large data
     answered_bytes: ClassVar[float] = math.inf  # of a dataset to be answered, for each of which one more worker pays off
