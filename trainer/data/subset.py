@@ -1,10 +1,13 @@
 """Draws a smaller sample with the same distribution."""
 
-import collections
+from collections.abc import Sequence
 
+import numpy
+
+from trainer.core.columnar import taken
 from trainer.core.example import Example
 from trainer.data.keys import Keys
-from trainer.data.splits import Splits, place, strata
+from trainer.data.splits import Splits, numbered_strata, place
 from trainer.run_folder.events import Events
 
 
@@ -19,13 +22,12 @@ def thin(given: Splits, limit: int, keys: Keys, regression: bool, seed: int, eve
     return found
 
 
-def _share(rows: list[Example], share: float, keys: Keys, regression: bool, seed: int) -> list[Example]:
-    stratum = strata(rows, regression)
-    classes = collections.defaultdict(list)
-    for e in rows:
-        classes[stratum(e)].append(e)
-    chosen: set[int] = set()
-    for members in classes.values():
-        members.sort(key=lambda e: place(keys(e), seed))
-        chosen.update(id(e) for e in members[: max(1, round(len(members) * share))])
-    return [e for e in rows if id(e) in chosen]
+def _share(rows: Sequence[Example], share: float, keys: Keys, regression: bool, seed: int) -> Sequence[Example]:
+    places = numpy.fromiter((place(key, seed) for key in keys.texts(rows)), "S32", len(rows))
+    names, strata = numbered_strata(rows, regression)
+    chosen = numpy.zeros(len(rows), bool)
+    for stratum in range(len(names)):
+        members = numpy.flatnonzero(strata == stratum)
+        members = members[numpy.argsort(places[members], kind="stable")]
+        chosen[members[: max(1, round(len(members) * share))]] = True
+    return taken(rows, numpy.flatnonzero(chosen))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy
 
 from trainer.config.spec import Spec
-from trainer.core import blocks
+from trainer.core import blocks, columnar
 from trainer.errors import some
 from trainer.export import display, likeness, results
 from trainer.export.finished import Answered
@@ -56,7 +56,7 @@ def prediction(
         **_scores(settings, model, answered, label_column, events),
         **({"facts": [{"name": name, "value": value} for name, value in facts.items() if value]} if facts else {}),
     }  # fmt: skip
-    if samples is None and not unit and (kind.files_are_examples or all(e.row == 0 for e in answered.examples)):
+    if samples is None and not unit and (kind.files_are_examples or not any(e.row for e in answered.examples)):
         found["per_file"] = _per_file(spec, answered)
     results.finish(
         spec, settings, "prediction", model.description["task"], events, began, prediction=found, versions=versions,
@@ -68,7 +68,7 @@ def prediction(
 def _table(settings, answered: Answered, columns: list[str], compared: Comparison | None) -> str:
     """One line for each example: the answer, how sure it is, what else is possible, the next likely ones, and in what it is unlike the training where
     any is."""
-    has_id, knows = any(e.id for e in answered.examples), bool(answered.known.any())
+    has_id, knows = columnar.have_ids(answered.examples), bool(answered.known.any())
     others = 0 if answered.confidence is None else min(settings.top_k, len(answered.target.labels))
     beside = promise.columns(answered.target, answered.outputs)
     head = ["file", "row", *["id"] * has_id, "content", *["label"] * knows, "predicted"]

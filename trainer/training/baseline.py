@@ -46,7 +46,7 @@ def compute(prepared: Prepared, data: Dataset, fitted: dict[str, "Estimator"]) -
     target, seed = plan.target, plan.settings.seed
     if (entries := plan.kind.baselines(data, seed)) is not None:
         return Baselines(entries, None, None, None, "")
-    truth = {n: target.encode([e.target for e in examples]) for n, examples in data.splits.items()}
+    truth = {n: target.encode(data.targets(n)) for n in data.splits}
     constant, title = target.constant(truth["train"], truth["test"])
     reports = [{"name": "constant", "title": title, "role": "constant", "test": target.report(constant, seed)}]
     if (simple := plan.kind.simple_answers(data, target, truth, fitted)) is not None:

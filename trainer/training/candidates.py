@@ -7,7 +7,7 @@ import resource
 import shutil
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -17,6 +17,7 @@ import numpy
 from trainer import estimators
 from trainer.config import settings as options
 from trainer.core import registry
+from trainer.core.columnar import taken, targets
 from trainer.errors import UserError
 from trainer.launch import preflight
 from trainer.launch.outcome import MAX_TRAIN_ROWS, Outcome, Trial
@@ -179,15 +180,15 @@ def _decided(answers: "dict[str, Answers]", held_out: list, judge: "Estimator", 
     return target, {**more, "validation": validation}, why
 
 
-def _sample(examples: list, seed: int) -> list:
+def _sample(examples: "Sequence[Example]", seed: int) -> "Sequence[Example]":
     """At most as many training examples as are measured of a network."""
     if len(examples) <= MAX_TRAIN_ROWS:
         return examples
-    return [examples[i] for i in numpy.sort(numpy.random.default_rng(seed).permutation(len(examples))[:MAX_TRAIN_ROWS])]
+    return list(taken(examples, numpy.sort(numpy.random.default_rng(seed).permutation(len(examples))[:MAX_TRAIN_ROWS])))
 
 
-def answered(estimator: "Estimator", examples: list, target) -> "Answers":
-    return target.answers(estimator.outputs(examples), target.encode([e.target for e in examples]))
+def answered(estimator: "Estimator", examples: "Sequence[Example]", target) -> "Answers":
+    return target.answers(estimator.outputs(examples), target.encode(targets(examples)))
 
 
 def held_out_answers(candidate: Candidate, plan: "Plan") -> "Answers | None":

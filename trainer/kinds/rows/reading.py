@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from trainer.core import registry
+from trainer.core.columnar import targets
 from trainer.core.example import Dataset
 from trainer.core.kind import Kind
 from trainer.data import audit, chosen, file_names, folders, images, names, ordered, origins, splits, subset
@@ -28,6 +29,7 @@ from trainer.kinds.rows.labelled_files import Reading
 from trainer.kinds.rows.roles import IMAGE
 
 KEY = "rows"  # in what kinds share
+FEW = 50_000  # examples of a split that are a list: its examples have an identity, by which rows that were held out are told from others
 FIRST = "table"  # the kind that tells why no rows can be read
 
 
@@ -95,16 +97,17 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
         given = subset.thin(given, settings.max_examples, keys, roles.regression, settings.seed, events)
         audit.copies(given, keys, not roles.labelled, checks)
         complete = splits.complete(given, keys, roles.regression, settings, checks, rule)
-        labels = () if not roles.labelled else tuple(sorted({e.target for e in complete["train"]}, key=names.natural))
+        labels = () if not roles.labelled else tuple(sorted({*targets(complete["train"])}, key=names.natural))
         if labels:
             events.decision("labels", list(labels[:1000]), f"The model predicts one of {len(labels)} classes: {some(labels)}.")
         audit.examples(complete, roles.labelled, keys, checks)
         if roles.reads_cells or roles.reads_texts:
             leaks.check(complete["train"], roles, checks)
+    split_sha256 = splits.digest(complete, keys)
     return Dataset(
         task=roles.task,
         kind=roles.kind,
-        splits=complete,
+        splits={name: list(rows) if len(rows) <= FEW else rows for name, rows in complete.items()},
         files=reading.files,
         columns=roles.columns,
         label_column=roles.label,
@@ -114,7 +117,7 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
         dropped=checks.dropped,
         not_read=checks.not_read,
         checks=checks.entries,
-        split_sha256=splits.digest(complete, keys),
+        split_sha256=split_sha256,
         separator=roles.sets.separator if roles.sets else "",
     )
 

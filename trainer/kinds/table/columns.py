@@ -1,13 +1,15 @@
 """The columns of a table as numbers for trees: a category is a number of its own, an empty cell is NaN."""
 
+import collections
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy
 
+from trainer.core import columnar
 from trainer.core.example import Example
 from trainer.data.columns.features import CATEGORY, NUMBER
 from trainer.kinds.boosted.forest import MAX_CATEGORIES
-from trainer.targets.target import number
 
 
 @dataclass(frozen=True)
@@ -17,13 +19,13 @@ class Columns:
     columns: tuple[dict, ...]
 
     @staticmethod
-    def learn(names: tuple[str, ...], types: dict[str, str], examples: list[Example]) -> "Columns":
+    def learn(names: tuple[str, ...], types: dict[str, str], examples: Sequence[Example]) -> "Columns":
         """The columns with the categories of ``examples``: the most frequent ones where there are more than trees can tell apart."""
         found: list[dict] = []
         for place, name in enumerate(names):
             column: dict = {"name": name, "type": types[name]}
             if types[name] == CATEGORY:
-                column["categories"] = _frequent([e.content[place].strip() for e in examples])
+                column["categories"] = _frequent(*columnar.codes(examples, place))
             found.append(column)
         return Columns(tuple(found))
 
@@ -32,23 +34,25 @@ class Columns:
         """The number of categories of each column, 0 for numbers."""
         return [len(c["categories"]) if c["type"] == CATEGORY else 0 for c in self.columns]
 
-    def cells(self, examples: list[Example]) -> numpy.ndarray:
+    def cells(self, examples: Sequence[Example]) -> numpy.ndarray:
         """The cells of ``examples`` (rows x columns, float64). NaN stands for an empty cell, an unknown category and an unreadable number."""
         found = numpy.full((len(examples), len(self.columns)), numpy.nan)
         for place, column in enumerate(self.columns):
-            cells = (e.content[place] for e in examples)
             if column["type"] == CATEGORY:
                 places = {c: float(i) for i, c in enumerate(column["categories"])}
-                found[:, place] = [places.get(c.strip(), numpy.nan) for c in cells]
+                cells, codes = columnar.codes(examples, place)
+                found[:, place] = numpy.asarray([places.get(c.strip(), numpy.nan) for c in cells], numpy.float64)[codes]
             else:
-                found[:, place] = [numpy.nan if (n := number(c)) is None else n for c in cells]
+                found[:, place] = columnar.numbers(examples, place)
         return found
 
 
-def _frequent(cells: list[str]) -> list[str]:
-    values, counts = numpy.unique(numpy.asarray([c for c in cells if c], dtype=object), return_counts=True)
-    kept = values[numpy.argsort(-counts, kind="stable")[:MAX_CATEGORIES]]
-    return sorted(kept.tolist())
+def _frequent(cells: list[str], codes: numpy.ndarray) -> list[str]:
+    counted: collections.Counter[str] = collections.Counter()
+    for cell, count in zip(cells, numpy.bincount(codes, minlength=len(cells)).tolist(), strict=True):
+        if count and (name := cell.strip()):
+            counted[name] += count
+    return sorted(sorted(counted, key=lambda name: (-counted[name], name))[:MAX_CATEGORIES])
 
 
 def restored(columns) -> Columns:

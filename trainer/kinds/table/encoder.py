@@ -1,13 +1,14 @@
 """The columns of a table as numbers for linear models and networks."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy
 
+from trainer.core import columnar
 from trainer.core.example import Example
 from trainer.core.plan import Rows
-from trainer.targets.target import number
 
 HIDDEN = (128, 64)  # widths of the layers of the built-in network and of the estimator perceptron
 
@@ -37,11 +38,13 @@ class Encoder:
         self.width = sum(len(c["categories"]) if c["type"] == "category" else 1 for c in columns)
         self.shape = {"width": self.width, "columns": columns}
 
-    def encode(self, examples: list[Example], targets: numpy.ndarray, name: str = "", training: bool = False) -> Rows:
+    def encode(self, examples: Sequence[Example], targets: numpy.ndarray, name: str = "", training: bool = False) -> Rows:
         parts = [numpy.zeros((len(examples), 0), numpy.float32)]
         for place, column in enumerate(self.columns):
-            cells = [e.content[place] for e in examples]
-            parts.append(_one_hot(cells, column["categories"]) if column["type"] == "category" else _standardised(cells, column))
+            if column["type"] == "category":
+                parts.append(_one_hot(*columnar.codes(examples, place), column["categories"]))
+            else:
+                parts.append(_standardised(columnar.numbers(examples, place), column))
         return Rows(Cells(numpy.concatenate(parts, axis=1)), targets)
 
     def forget(self) -> None:
@@ -54,35 +57,32 @@ class Encoder:
         """Writes nothing: the columns are in config.json beside the weights."""
 
 
-def learned(names: tuple[str, ...], types: dict[str, str], examples: list[Example]) -> Encoder:
+def learned(names: tuple[str, ...], types: dict[str, str], examples: Sequence[Example]) -> Encoder:
     """The encoder with the means, standard deviations and categories of ``examples``."""
     columns: list[dict] = []
     for place, name in enumerate(names):
-        cells = [e.content[place] for e in examples]
         if types[name] == "category":
-            columns.append({"name": name, "type": "category", "categories": sorted({c.strip() for c in cells} - {""})})
+            cells, codes = columnar.codes(examples, place)
+            there = {cells[i].strip() for i in numpy.unique(codes).tolist()}
+            columns.append({"name": name, "type": "category", "categories": sorted(there - {""})})
         else:
-            values = _numbers(cells)
-            there = values[~numpy.isnan(values)]
-            mean, std = (float(there.mean()), float(there.std())) if len(there) else (0.0, 1.0)
+            values = columnar.numbers(examples, place)
+            known = values[~numpy.isnan(values)]
+            mean, std = (float(known.mean()), float(known.std())) if len(known) else (0.0, 1.0)
             columns.append({"name": name, "type": "number", "mean": mean, "std": std or 1.0})
     return Encoder(columns)
 
 
-def _numbers(cells: list[str]) -> numpy.ndarray:
-    return numpy.asarray([numpy.nan if (n := number(c)) is None else n for c in cells], dtype=numpy.float64)
-
-
-def _standardised(cells: list[str], column: dict) -> numpy.ndarray:
-    values = (_numbers(cells) - column["mean"]) / column["std"]
+def _standardised(values: numpy.ndarray, column: dict) -> numpy.ndarray:
+    values = (values - column["mean"]) / column["std"]
     # Values are clipped at ten standard deviations, so that one outlier cannot dominate the row.
     return numpy.clip(numpy.nan_to_num(values, nan=0.0), -10, 10).astype(numpy.float32)[:, None]
 
 
-def _one_hot(cells: list[str], categories: list[str]) -> numpy.ndarray:
-    places = {c: i for i, c in enumerate(categories)}
-    found = numpy.zeros((len(cells), len(categories)), numpy.float32)
-    for row, cell in enumerate(cells):
-        if (place := places.get(cell.strip())) is not None:
-            found[row, place] = 1
+def _one_hot(cells: list[str], codes: numpy.ndarray, categories: list[str]) -> numpy.ndarray:
+    known = {c: i for i, c in enumerate(categories)}
+    places = numpy.asarray([known.get(c.strip(), -1) for c in cells], numpy.int64)[codes] if len(codes) else numpy.zeros(0, numpy.int64)
+    found = numpy.zeros((len(codes), len(categories)), numpy.float32)
+    rows = numpy.flatnonzero(places >= 0)
+    found[rows, places[rows]] = 1
     return found

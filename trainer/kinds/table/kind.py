@@ -51,7 +51,7 @@ class Tables(ExampleKind):
         return prediction.READERS[self.name](self, sources, columns, settings, events)
 
     def target(self, data):
-        return Classes(data.labels) if data.task == CLASSES else Number.learnt([e.target for e in data.splits["train"]])
+        return Classes(data.labels) if data.task == CLASSES else Number.learnt(data.targets("train"))
 
     def encoder(self, spec, settings, data, base, events):
         from trainer.kinds.table import encoder
@@ -89,7 +89,9 @@ class Tables(ExampleKind):
         return LinearFeatures({n: r.features.values for n, r in rows.items()}, None, "linear model")
 
     def key(self, example) -> str:
-        return "\x1f".join(example.content)
+        from trainer.core.columnar import SEPARATOR
+
+        return SEPARATOR.join(example.content)
 
     def parts(self, finished) -> dict:
         from trainer.core import blocks

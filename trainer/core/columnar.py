@@ -1,0 +1,301 @@
+"""Rows of large tables as a sequence of examples whose cells lie in columns: an ``Example`` is made only when one is asked for.
+
+A row as a Python object takes fifteen times the bytes of its line in the file. Here the cells stay in Arrow arrays, which may be mapped from a
+file, and columns of few values are codes. A split is a view: the positions of its rows.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol, overload
+
+import numpy
+
+from trainer.core.example import Example
+
+if TYPE_CHECKING:
+    import pyarrow
+
+BLOCK = 8192  # examples made at once
+SEPARATOR = "\x1f"  # between the cells of a row where they are one text: it is in no table that is written for people
+_JOINED = 1 << 16  # rows
+
+
+class Column(Protocol):
+    """Text cells of all rows of a ``Store``."""
+
+    def __len__(self) -> int: ...
+
+    def texts(self, at: numpy.ndarray) -> list[str]:
+        """The cells at these positions."""
+
+    def numbers(self, at: numpy.ndarray) -> numpy.ndarray:
+        """The cells at these positions as float64: NaN for what ``float`` does not read as a finite number."""
+
+    def codes(self, at: numpy.ndarray) -> tuple[list[str], numpy.ndarray]:
+        """Different values, and for each position the number of its value among them. Not every value need occur."""
+
+    def array(self, at: numpy.ndarray) -> pyarrow.Array:
+        """The cells at ascending positions as an Arrow array."""
+
+
+@dataclass(frozen=True)
+class Codes:
+    """Cells of few different values."""
+
+    values: list[str]
+    places: numpy.ndarray  # int32
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def texts(self, at: numpy.ndarray) -> list[str]:
+        values = self.values
+        return [values[i] for i in self.places[at].tolist()]
+
+    def numbers(self, at: numpy.ndarray) -> numpy.ndarray:
+        return numpy.asarray([_number(v) for v in self.values], numpy.float64)[self.places[at]]
+
+    def codes(self, at: numpy.ndarray) -> tuple[list[str], numpy.ndarray]:
+        return self.values, self.places[at]
+
+    def array(self, at: numpy.ndarray) -> pyarrow.Array:
+        import pyarrow
+
+        return pyarrow.array(self.values, pyarrow.large_string()).take(pyarrow.array(self.places[at]))
+
+
+class Strings:
+    """Cells of many different values: the strings of an Arrow array in chunks."""
+
+    def __init__(self, cells: pyarrow.ChunkedArray):
+        self._chunks = [c for c in cells.chunks if len(c)]
+        self._ends = numpy.cumsum([0, *(len(c) for c in self._chunks)])
+
+    def __len__(self) -> int:
+        return int(self._ends[-1])
+
+    def texts(self, at: numpy.ndarray) -> list[str]:
+        order = None if _ascends(at) else numpy.argsort(at, kind="stable")
+        found = list(itertools.chain.from_iterable(part.to_pylist() for part in self._parts(at if order is None else at[order])))
+        return found if order is None else [found[i] for i in _inverse(order).tolist()]
+
+    def numbers(self, at: numpy.ndarray) -> numpy.ndarray:
+        order = None if _ascends(at) else numpy.argsort(at, kind="stable")
+        parts = [read_numbers(part) for part in self._parts(at if order is None else at[order])]
+        found = numpy.concatenate(parts) if parts else numpy.zeros(0)
+        return found if order is None else found[_inverse(order)]
+
+    def codes(self, at: numpy.ndarray) -> tuple[list[str], numpy.ndarray]:
+        known: dict[str, int] = {}
+        found = numpy.fromiter((known.setdefault(t, len(known)) for t in self.texts(at)), numpy.int32, len(at))
+        return list(known), found
+
+    def array(self, at: numpy.ndarray) -> pyarrow.Array:
+        import pyarrow
+
+        return pyarrow.chunked_array(self._parts(at), pyarrow.large_string()).combine_chunks()
+
+    def _parts(self, at: numpy.ndarray) -> Iterator[pyarrow.Array]:
+        """The cells at ascending positions, from one chunk after another."""
+        import pyarrow
+
+        bounds = numpy.searchsorted(at, self._ends)
+        for chunk, start, low, high in zip(self._chunks, self._ends, bounds, bounds[1:]):
+            if low < high:
+                whole = high - low == len(chunk) and at[low] == start and at[high - 1] - start == high - low - 1
+                yield chunk if whole else chunk.take(pyarrow.array(at[low:high] - start))
+
+
+def read_numbers(cells: pyarrow.Array) -> numpy.ndarray:
+    """Text cells as float64, as ``float`` reads them: NaN for those that it does not, and for what is not finite."""
+    import pyarrow
+    import pyarrow.compute as pc
+
+    filled = pc.if_else(pc.equal(pc.binary_length(cells), 0), pyarrow.scalar(None, cells.type), cells)
+    try:
+        found = filled.cast(pyarrow.float64()).fill_null(numpy.nan).to_numpy(zero_copy_only=False)
+    except pyarrow.ArrowInvalid:  # blanks around a number, or none: Arrow reads no cell then
+        return numpy.asarray([_number(c) for c in cells.to_pylist()], numpy.float64)
+    return numpy.where(numpy.isfinite(found), found, numpy.nan)
+
+
+def _number(cell: str) -> float:
+    try:
+        value = float(cell)
+    except ValueError:
+        return math.nan
+    return value if math.isfinite(value) else math.nan
+
+
+def _ascends(at: numpy.ndarray) -> bool:
+    return bool((at[1:] >= at[:-1]).all())
+
+
+def _inverse(order: numpy.ndarray) -> numpy.ndarray:
+    found = numpy.empty_like(order)
+    found[order] = numpy.arange(len(order))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Store:
+    """The cells of all rows: those that a model reads, and what is known of each row beside them. ``whens`` is NaN where there is no time;
+    None where no row has one."""
+
+    files: Codes
+    rows: numpy.ndarray  # int64
+    cells: tuple[Column, ...]
+    targets: Column
+    ids: Column | None = None
+    groups: Column | None = None
+    whens: numpy.ndarray | None = None
+
+
+class Columnar(Sequence[Example]):
+    """A sequence of examples over a ``Store``. Two examples of one row are equal and not identical; views of one store share its cells."""
+
+    def __init__(self, store: Store, at: numpy.ndarray | None = None):
+        self.store = store
+        self.at = numpy.arange(len(store.rows)) if at is None else at
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+    @overload
+    def __getitem__(self, place: int) -> Example: ...
+    @overload
+    def __getitem__(self, place: slice) -> Columnar: ...
+
+    def __getitem__(self, place):
+        if isinstance(place, slice):
+            return Columnar(self.store, self.at[place])
+        return self._made(self.at[[place]])[0]
+
+    def __iter__(self) -> Iterator[Example]:
+        for start in range(0, len(self.at), BLOCK):
+            yield from self._made(self.at[start : start + BLOCK])
+
+    def __reversed__(self) -> Iterator[Example]:
+        return iter(Columnar(self.store, self.at[::-1]))
+
+    def __add__(self, other: Sequence[Example]) -> Sequence[Example]:
+        if isinstance(other, Columnar) and other.store is self.store:
+            return Columnar(self.store, numpy.concatenate([self.at, other.at]))
+        return [*self, *other]
+
+    def __radd__(self, other: Sequence[Example]) -> Sequence[Example]:
+        return [*other, *self]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or isinstance(other, str):
+            return NotImplemented
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other))
+
+    __hash__ = None  # type: ignore[assignment]  # as of a list
+
+    def taken(self, places: numpy.ndarray) -> Columnar:
+        """The examples at these places of this sequence."""
+        return Columnar(self.store, self.at[places])
+
+    def column(self, place: int) -> Column:
+        """A column of the store: ask it with ``at``."""
+        return self.store.cells[place]
+
+    def contents(self) -> Iterator[tuple[str, ...]]:
+        """The cells that a model reads, row by row."""
+        for start in range(0, len(self.at), BLOCK):
+            at = self.at[start : start + BLOCK]
+            yield from zip(*(c.texts(at) for c in self.store.cells))
+
+    def joined(self) -> Iterator[list[bytes]]:
+        """The cells that a model reads of each row as one text in UTF-8, with ``SEPARATOR`` between them, in blocks; positions must ascend."""
+        import pyarrow.compute as pc
+
+        for start in range(0, len(self.at), _JOINED):
+            at = self.at[start : start + _JOINED]
+            yield pc.binary_join_element_wise(*(c.array(at) for c in self.store.cells), SEPARATOR).cast("large_binary").to_pylist()
+
+    def grouped(self, groups: list[str]) -> Columnar:
+        """The same examples, each with the group of its place in ``groups``, in a store of their own."""
+        known: dict[str, int] = {}
+        places = numpy.zeros(len(self.store.rows), numpy.int32)
+        places[self.at] = [known.setdefault(g, len(known)) for g in groups]
+        return Columnar(replace(self.store, groups=Codes(list(known), places)), self.at)
+
+    def _made(self, at: numpy.ndarray) -> list[Example]:
+        store = self.store
+        none = itertools.repeat("")
+        whens = itertools.repeat(None) if store.whens is None else (None if w != w else w for w in store.whens[at].tolist())
+        return [
+            Example(*parts)
+            for parts in zip(
+                store.files.texts(at), store.rows[at].tolist(), zip(*(c.texts(at) for c in store.cells)), store.targets.texts(at),
+                store.ids.texts(at) if store.ids is not None else none, store.groups.texts(at) if store.groups is not None else none, whens,
+            )
+        ]  # fmt: skip
+
+
+def taken(examples: Sequence[Example], places: numpy.ndarray) -> Sequence[Example]:
+    """The examples at these places: a list of a list, and a view of a view."""
+    if isinstance(examples, Columnar):
+        return examples.taken(places)
+    return [examples[i] for i in places.tolist()]
+
+
+def targets(examples: Sequence[Example]) -> list[str]:
+    if isinstance(examples, Columnar):
+        return examples.store.targets.texts(examples.at)
+    return [e.target for e in examples]
+
+
+def groups(examples: Sequence[Example]) -> list[str]:
+    if isinstance(examples, Columnar):
+        return [""] * len(examples) if examples.store.groups is None else examples.store.groups.texts(examples.at)
+    return [e.group for e in examples]
+
+
+def files(examples: Sequence[Example]) -> list[str]:
+    if isinstance(examples, Columnar):
+        return examples.store.files.texts(examples.at)
+    return [e.file for e in examples]
+
+
+def have_ids(examples: Sequence[Example]) -> bool:
+    """Whether any example has an id."""
+    if isinstance(examples, Columnar):
+        return examples.store.ids is not None and any(examples.store.ids.texts(examples.at))
+    return any(e.id for e in examples)
+
+
+def whens(examples: Sequence[Example]) -> numpy.ndarray:
+    """The times of the examples, NaN for those without one."""
+    if isinstance(examples, Columnar):
+        return numpy.full(len(examples), numpy.nan) if examples.store.whens is None else examples.store.whens[examples.at]
+    return numpy.asarray([numpy.nan if e.when is None else e.when for e in examples], numpy.float64)
+
+
+def texts(examples: Sequence[Example], place: int) -> list[str]:
+    """The cells of a column."""
+    if isinstance(examples, Columnar):
+        return examples.column(place).texts(examples.at)
+    return [e.content[place] for e in examples]
+
+
+def numbers(examples: Sequence[Example], place: int) -> numpy.ndarray:
+    """The cells of a column as float64: NaN for what ``float`` does not read as a finite number."""
+    if isinstance(examples, Columnar):
+        return examples.column(place).numbers(examples.at)
+    return numpy.asarray([_number(e.content[place]) for e in examples], numpy.float64)
+
+
+def codes(examples: Sequence[Example], place: int) -> tuple[list[str], numpy.ndarray]:
+    """Different cells of a column, of which not all need occur, and for each example the number of its cell among them."""
+    if isinstance(examples, Columnar):
+        return examples.column(place).codes(examples.at)
+    known: dict[str, int] = {}
+    found = numpy.fromiter((known.setdefault(e.content[place], len(known)) for e in examples), numpy.int32, len(examples))
+    return list(known), found
