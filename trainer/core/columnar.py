@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, overload
 
@@ -82,6 +82,13 @@ class Strings:
         order = None if _ascends(at) else numpy.argsort(at, kind="stable")
         found = list(itertools.chain.from_iterable(part.to_pylist() for part in self._parts(at if order is None else at[order])))
         return found if order is None else [found[i] for i in _inverse(order).tolist()]
+
+    def filled(self) -> numpy.ndarray:
+        """Which cells are not empty (bool)."""
+        import pyarrow.compute as pc
+
+        parts = [pc.greater(pc.binary_length(c), 0).to_numpy(zero_copy_only=False) for c in self._chunks]
+        return numpy.concatenate(parts) if parts else numpy.zeros(0, bool)
 
     def numbers(self, at: numpy.ndarray) -> numpy.ndarray:
         order = None if _ascends(at) else numpy.argsort(at, kind="stable")
@@ -183,12 +190,14 @@ class Columnar(Sequence[Example]):
         return iter(Columnar(self.store, self.at[::-1]))
 
     def __add__(self, other: Sequence[Example]) -> Sequence[Example]:
+        if not len(other):
+            return self
         if isinstance(other, Columnar) and other.store is self.store:
             return Columnar(self.store, numpy.concatenate([self.at, other.at]))
         return [*self, *other]
 
     def __radd__(self, other: Sequence[Example]) -> Sequence[Example]:
-        return [*other, *self]
+        return [*other, *self] if len(other) else self
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence) or isinstance(other, str):
@@ -213,11 +222,13 @@ class Columnar(Sequence[Example]):
 
     def joined(self) -> Iterator[list[bytes]]:
         """The cells that a model reads of each row as one text in UTF-8, with ``SEPARATOR`` between them, in blocks; positions must ascend."""
+        import pyarrow
         import pyarrow.compute as pc
 
+        separator = pyarrow.scalar(SEPARATOR, pyarrow.large_string())
         for start in range(0, len(self.at), _JOINED):
             at = self.at[start : start + _JOINED]
-            yield pc.binary_join_element_wise(*(c.array(at) for c in self.store.cells), SEPARATOR).cast("large_binary").to_pylist()
+            yield pc.binary_join_element_wise(*(c.array(at) for c in self.store.cells), separator).cast("large_binary").to_pylist()
 
     def grouped(self, groups: list[str]) -> Columnar:
         """The same examples, each with the group of its place in ``groups``, in a store of their own."""
@@ -256,6 +267,22 @@ def groups(examples: Sequence[Example]) -> list[str]:
     if isinstance(examples, Columnar):
         return [""] * len(examples) if examples.store.groups is None else examples.store.groups.texts(examples.at)
     return [e.group for e in examples]
+
+
+def rows(examples: Sequence[Example]) -> numpy.ndarray:
+    """The number of each example in its file."""
+    if isinstance(examples, Columnar):
+        return examples.store.rows[examples.at]
+    return numpy.asarray([e.row for e in examples], numpy.int64)
+
+
+def joined(parts: Iterable[Sequence[Example]]) -> Sequence[Example]:
+    """The examples of one part after another: a view where all are views of one store."""
+    listed = [p for p in parts if len(p)]
+    first = listed[0] if listed else []
+    if isinstance(first, Columnar) and all(isinstance(p, Columnar) and p.store is first.store for p in listed):
+        return Columnar(first.store, numpy.concatenate([p.at for p in listed if isinstance(p, Columnar)]))
+    return [e for p in listed for e in p]
 
 
 def files(examples: Sequence[Example]) -> list[str]:
