@@ -113,7 +113,7 @@ class Strings:
         bounds = numpy.searchsorted(at, self._ends)
         for chunk, start, low, high in zip(self._chunks, self._ends, bounds, bounds[1:]):
             if low < high:
-                whole = high - low == len(chunk) and at[low] == start and at[high - 1] - start == high - low - 1
+                whole = high - low == len(chunk) and bool((at[low:high] == numpy.arange(start, start + len(chunk))).all())
                 yield chunk if whole else chunk.take(pyarrow.array(at[low:high] - start))
 
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import numpy
 
-from trainer.core import columnar
+from trainer.core import columnar, mapped
 from trainer.core.example import Example
 from trainer.core.plan import Rows
 
+_AT_ONCE = 8_000_000  # numbers of an encoding in memory at once
 HIDDEN = (128, 64)  # widths of the layers of the built-in network and of the estimator perceptron
 
 
@@ -33,19 +34,28 @@ class Encoder:
     An empty or unreadable number counts as the mean, an unknown category as none of the known ones.
     """
 
-    def __init__(self, columns: list[dict]):
+    def __init__(self, columns: list[dict], folder: Path | None = None):
+        """The rows of large tables go to a file on the volume of ``folder``; to memory without it."""
         self.columns = columns
+        self._folder = folder
         self.width = sum(len(c["categories"]) if c["type"] == "category" else 1 for c in columns)
         self.shape = {"width": self.width, "columns": columns}
 
     def encode(self, examples: Sequence[Example], targets: numpy.ndarray, name: str = "", training: bool = False) -> Rows:
+        step = max(1, _AT_ONCE // max(1, self.width))
+        if self._folder is None or len(examples) <= step:
+            return Rows(Cells(self._values(examples)), targets)
+        blocks = (self._values(examples[i : i + step]) for i in range(0, len(examples), step))
+        return Rows(Cells(mapped.rows(blocks, (len(examples), self.width), numpy.float32, self._folder)), targets)
+
+    def _values(self, examples: Sequence[Example]) -> numpy.ndarray:
         parts = [numpy.zeros((len(examples), 0), numpy.float32)]
         for place, column in enumerate(self.columns):
             if column["type"] == "category":
                 parts.append(_one_hot(*columnar.codes(examples, place), column["categories"]))
             else:
                 parts.append(_standardised(columnar.numbers(examples, place), column))
-        return Rows(Cells(numpy.concatenate(parts, axis=1)), targets)
+        return numpy.concatenate(parts, axis=1)
 
     def forget(self) -> None:
         """Nothing is counted."""
@@ -57,7 +67,7 @@ class Encoder:
         """Writes nothing: the columns are in config.json beside the weights."""
 
 
-def learned(names: tuple[str, ...], types: dict[str, str], examples: Sequence[Example]) -> Encoder:
+def learned(names: tuple[str, ...], types: dict[str, str], examples: Sequence[Example], folder: Path | None = None) -> Encoder:
     """The encoder with the means, standard deviations and categories of ``examples``."""
     columns: list[dict] = []
     for place, name in enumerate(names):
@@ -70,7 +80,7 @@ def learned(names: tuple[str, ...], types: dict[str, str], examples: Sequence[Ex
             known = values[~numpy.isnan(values)]
             mean, std = (float(known.mean()), float(known.std())) if len(known) else (0.0, 1.0)
             columns.append({"name": name, "type": "number", "mean": mean, "std": std or 1.0})
-    return Encoder(columns)
+    return Encoder(columns, folder)
 
 
 def _standardised(values: numpy.ndarray, column: dict) -> numpy.ndarray:

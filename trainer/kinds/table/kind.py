@@ -56,7 +56,7 @@ class Tables(ExampleKind):
     def encoder(self, spec, settings, data, base, events):
         from trainer.kinds.table import encoder
 
-        return encoder.learned(data.columns, data.types, data.splits["train"]), settings
+        return encoder.learned(data.columns, data.types, data.splits["train"], spec.work), settings
 
     def load_encoder(self, spec, folder, description):
         from trainer.kinds.table import encoder
