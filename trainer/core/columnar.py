@@ -10,7 +10,7 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, overload
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast, overload
 
 import numpy
 
@@ -19,6 +19,7 @@ from trainer.core.example import Example
 if TYPE_CHECKING:
     import pyarrow
 
+Examples = TypeVar("Examples", bound=Sequence[Example])  # a list, or a view of columns
 BLOCK = 8192  # examples made at once
 SEPARATOR = "\x1f"  # between the cells of a row where they are one text: it is in no table that is written for people
 _JOINED = 1 << 16  # rows
@@ -204,7 +205,7 @@ class Columnar(Sequence[Example]):
             return NotImplemented
         return len(self) == len(other) and all(a == b for a, b in zip(self, other))
 
-    __hash__ = None  # type: ignore[assignment]  # as of a list
+    __hash__ = None  # as of a list
 
     def taken(self, places: numpy.ndarray) -> Columnar:
         """The examples at these places of this sequence."""
@@ -250,11 +251,11 @@ class Columnar(Sequence[Example]):
         ]  # fmt: skip
 
 
-def taken(examples: Sequence[Example], places: numpy.ndarray) -> Sequence[Example]:
+def taken(examples: Examples, places: numpy.ndarray) -> Examples:
     """The examples at these places: a list of a list, and a view of a view."""
     if isinstance(examples, Columnar):
-        return examples.taken(places)
-    return [examples[i] for i in places.tolist()]
+        return cast(Examples, examples.taken(places))
+    return cast(Examples, [examples[i] for i in places.tolist()])
 
 
 def targets(examples: Sequence[Example]) -> list[str]:

@@ -1,7 +1,7 @@
 """One example, and the dataset of a run."""
 
 import collections
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +44,7 @@ class Dataset:
 
     task: str
     kind: "Kind"
-    splits: dict[str, Sequence[Example]]
+    splits: Mapping[str, Sequence[Example]]
     files: list[str]
     columns: tuple[str, ...]
     label_column: str

@@ -1,7 +1,7 @@
 """Checks of the examples before the training: problems that harm the model or distort its metrics."""
 
 import collections
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy
 
@@ -13,7 +13,7 @@ from trainer.errors import count, some
 
 FEW_ROWS = 200
 IMBALANCE = 5
-Splits = dict[str, Sequence[Example]]
+Splits = Mapping[str, Sequence[Example]]
 
 
 def copies(given: Splits, keys: Keys, regression: bool, checks: Checks) -> None:

@@ -4,12 +4,11 @@ Even published datasets contain test rows in their training file, which makes th
 removed from the training split, never from the split that evaluates.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import numpy
 
-from trainer.core.columnar import taken
-from trainer.core.example import Example
+from trainer.core.columnar import Examples, taken
 from trainer.data.checks import Checks
 from trainer.data.keys import Keys
 from trainer.errors import left_out
@@ -17,9 +16,9 @@ from trainer.errors import left_out
 _LEAVES = (("test", "validation"), ("test", "train"), ("validation", "train"))  # duplicates are removed from the second
 
 
-def remove(splits: dict[str, Sequence[Example]], keys: Keys, rule: str, checks: Checks) -> dict[str, Sequence[Example]]:
+def remove(splits: Mapping[str, Examples], keys: Keys, rule: str, checks: Checks) -> dict[str, Examples]:
     """The splits without copies: ``rule`` warn removes those between splits, drop also those inside train, keep only warns."""
-    splits = dict(splits)
+    splits = {**splits}
     for kept, cleaned in _LEAVES:
         clean = splits[cleaned]
         if len(splits[kept]) and len(clean):
@@ -40,13 +39,13 @@ def remove(splits: dict[str, Sequence[Example]], keys: Keys, rule: str, checks: 
     return splits
 
 
-def _once(rows: Sequence[Example], keys: Keys, checks: Checks) -> Sequence[Example]:
+def _once(rows: Examples, keys: Keys, checks: Checks) -> Examples:
     """The first example of each key, in the order in which the last ones stand."""
     codes = keys.codes(rows)[0]
     first = numpy.unique(codes, return_index=True)[1]
     last = len(codes) - 1 - numpy.unique(codes[::-1], return_index=True)[1]
-    first = taken(rows, first[numpy.argsort(last)])
-    if removed := len(rows) - len(first):
+    kept = taken(rows, first[numpy.argsort(last)])
+    if removed := len(rows) - len(kept):
         checks.warning("duplicates", f"{left_out(removed, 'train row')}: copies of other train rows.")
         checks.drop("a copy of another train row", removed)
-    return first
+    return kept

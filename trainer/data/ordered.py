@@ -1,12 +1,12 @@
 """Which rows are held out where they lie in time: the latest, as in the use of a model, which never knows the future."""
 
 import collections
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy
 
-from trainer.core.columnar import taken, targets, whens
+from trainer.core.columnar import Examples, taken, targets, whens
 from trainer.core.example import SPLITS, Example
 from trainer.errors import UserError
 
@@ -32,7 +32,7 @@ class Rule:
     unlike: str = ""  # why rows with times are split at random, as a sentence for the decision; empty where they have none
 
 
-def latest(rows: Sequence[Example], shares: dict[str, float]) -> tuple[dict[str, Sequence[Example]], str]:
+def latest(rows: Examples, shares: dict[str, float]) -> tuple[dict[str, Examples], str]:
     """Cut ``rows`` so that the latest go to test, those before them to validation, and rows of one time stay together.
 
     Rows without a time train. The second value says why it cannot be done, as the end of a sentence that starts with "because"; then nothing
@@ -40,7 +40,8 @@ def latest(rows: Sequence[Example], shares: dict[str, float]) -> tuple[dict[str,
     """
     times = whens(rows)
     known = numpy.sort(times[~numpy.isnan(times)])
-    splits: dict[str, Sequence[Example]] = {n: [] for n in SPLITS}
+    none = numpy.zeros(0, numpy.int64)
+    splits = {n: taken(rows, none) for n in SPLITS}
     ends, before = {}, len(known)
     for name in ("test", "validation"):
         if shares.get(name, 0) > 0:
@@ -60,7 +61,7 @@ def latest(rows: Sequence[Example], shares: dict[str, float]) -> tuple[dict[str,
     return splits, ""
 
 
-def lacking(splits: dict[str, Sequence[Example]], regression: bool) -> str:
+def lacking(splits: Mapping[str, Sequence[Example]], regression: bool) -> str:
     """What is wrong with splits by time of rows with classes, as the end of a sentence that starts with "because"; empty if nothing is."""
     if regression:
         return ""

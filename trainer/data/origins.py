@@ -1,8 +1,9 @@
 """The datasets that the examples of a run came from, where it reads several: those of one stay in one split."""
 
 import collections
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from trainer.core import columnar
 from trainer.core.columnar import Columnar
@@ -49,11 +50,11 @@ def of(inputs: Iterable[Input]) -> Origins:
 class Grouped:
     """Rows with the dataset of each as its group, or as they were; ``rule`` is how they are to be split."""
 
-    rows: dict[str, Sequence[Example]]
+    rows: dict[str, Any]  # of what ``group`` was given
     rule: Rule = field(default_factory=Rule)
 
 
-def group(given: dict[str, Sequence[Example]], origins: Origins, classes: bool, settings, rule: Rule | None, checks: Checks) -> Grouped:
+def group(given: Mapping[str, Sequence[Example]], origins: Origins, classes: bool, settings, rule: Rule | None, checks: Checks) -> Grouped:
     """Keep the rows of each dataset together where there are many, or where ``data.split`` is group and no column tells groups. ``classes`` says
     that the targets are labels that repeat.
 
@@ -63,7 +64,7 @@ def group(given: dict[str, Sequence[Example]], origins: Origins, classes: bool, 
     rule = rule or Rule()
     asked = settings.split == ordered.GROUP and not settings.group_column
     if not origins.others or settings.group_column or rule.asked or settings.split in (ordered.RANDOM, ordered.TIME, ordered.PLACE):
-        return Grouped(given, rule)
+        return Grouped({**given}, rule)
     sets = {name: [origins.of(file) for file in columnar.files(rows)] for name, rows in given.items()}
     count = len({d for found in sets.values() for d in found})
     where = collections.defaultdict(set)  # the datasets with each label
@@ -85,7 +86,7 @@ def group(given: dict[str, Sequence[Example]], origins: Origins, classes: bool, 
         if not asked and count > 1:
             checks.warning(CODE, f"Rows of one dataset may be in training and in the test, because {why}: the metrics flatter for other datasets.")
         if not asked:
-            return Grouped(given, rule)
+            return Grouped({**given}, rule)
     whole = {name: _grouped(rows, sets[name]) for name, rows in given.items()}
     return Grouped(whole, Rule(whole=f"the rows of each of {count} datasets"))
 

@@ -9,11 +9,11 @@ import collections
 import hashlib
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy
 
-from trainer.core.columnar import groups, taken, targets, whens
+from trainer.core.columnar import Examples, groups, taken, targets, whens
 from trainer.core.example import SPLITS, Example
 from trainer.data import ordered
 from trainer.data.checks import Checks
@@ -28,13 +28,13 @@ MIN_PER_CLASS = 2
 MIN_UNITS = 3  # of a class, for some to be held out
 MAX_CLASSES = 10_000  # with more, results are not read
 BINS = 10  # of a target that is a number
-Splits = dict[str, Sequence[Example]]
+Splits = Mapping[str, Sequence[Example]]
 
 
-def complete(given: Splits, keys: Keys, regression: bool, settings, checks: Checks, rule: Rule | None = None) -> Splits:
+def complete(given: Splits, keys: Keys, regression: bool, settings, checks: Checks, rule: Rule | None = None) -> dict[str, Sequence[Example]]:
     """The three splits from those that are given: missing ones are cut out of train by ``rule``, copies between them are removed."""
     events, rule = checks.events, rule or Rule()
-    splits = remove({name: given.get(name, []) for name in SPLITS}, keys, settings.duplicates, checks)
+    splits: dict[str, Sequence[Example]] = remove({name: given.get(name, []) for name in SPLITS}, keys, settings.duplicates, checks)
     _check_rows(splits, regression)
     fractions = {"test": settings.test_fraction, "validation": settings.validation_fraction}
     missing = [n for n in fractions if not len(splits[n]) and fractions[n] > 0]
@@ -53,7 +53,9 @@ def complete(given: Splits, keys: Keys, regression: bool, settings, checks: Chec
     return splits if regression or not any(targets(splits["train"])) else _known_labels(splits, checks)
 
 
-def hold_out(found: Splits, keys: Keys, settings, unit: str, even: str, given: str, checks: Checks, rule: Rule | None = None) -> Splits:
+def hold_out(
+    found: dict[str, Examples], keys: Keys, settings, unit: str, even: str, given: str, checks: Checks, rule: Rule | None = None
+) -> dict[str, Examples]:
     """Cut the splits that are empty out of train, and say so in words: ``unit`` are the examples, ``even`` is what they are spread over,
     and ``given`` is where the splits come from if none is empty."""
     fractions = {"test": settings.test_fraction, "validation": settings.validation_fraction}
@@ -70,7 +72,9 @@ def hold_out(found: Splits, keys: Keys, settings, unit: str, even: str, given: s
     return found
 
 
-def _cut(rows: Sequence[Example], shares: dict[str, float], keys: Keys, regression: bool, settings, rule: Rule, checks: Checks) -> tuple[Splits, str]:
+def _cut(
+    rows: Examples, shares: dict[str, float], keys: Keys, regression: bool, settings, rule: Rule, checks: Checks
+) -> tuple[dict[str, Examples], str]:
     """The rows cut by ``rule``, and the sentence for a split by time. Where the rows allow none, and nobody asks for it, they are cut at random."""
     if rule.by == ordered.TIME:
         splits, fault = ordered.latest(rows, shares)
@@ -96,7 +100,7 @@ def _check_order(splits: Splits, rule: Rule, checks: Checks) -> None:
         checks.warning(ordered.AGAIN, f"{rule.neighbours}, and the test rows are not later than the training rows: the metrics flatter.")
 
 
-def stratified(rows: Sequence[Example], shares: dict[str, float], keys: Keys, regression: bool, seed: int) -> Splits:
+def stratified(rows: Examples, shares: dict[str, float], keys: Keys, regression: bool, seed: int) -> dict[str, Examples]:
     """Cut ``rows`` so that of each class about ``shares`` of the rows go to test and validation, and the rest to train.
 
     Copies and the rows of one group are dealt as one, with the class of the first. A class of fewer than three such units
@@ -245,7 +249,7 @@ def _one_class(counts: collections.Counter) -> UserError:
     )
 
 
-def _known_labels(splits: Splits, checks: Checks) -> Splits:
+def _known_labels(splits: dict[str, Sequence[Example]], checks: Checks) -> dict[str, Sequence[Example]]:
     """Leave out rows whose label never occurs in training, and warn of classes that are too small to be learnt."""
     counts = collections.Counter(targets(splits["train"]))
     if len(counts) < 2:

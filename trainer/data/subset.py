@@ -1,17 +1,14 @@
 """Draws a smaller sample with the same distribution."""
 
-from collections.abc import Sequence
-
 import numpy
 
-from trainer.core.columnar import taken
-from trainer.core.example import Example
+from trainer.core.columnar import Examples, taken
 from trainer.data.keys import Keys
-from trainer.data.splits import Splits, numbered_strata, place
+from trainer.data.splits import numbered_strata, place
 from trainer.run_folder.events import Events
 
 
-def thin(given: Splits, limit: int, keys: Keys, regression: bool, seed: int, events: Events) -> Splits:
+def thin(given: dict[str, Examples], limit: int, keys: Keys, regression: bool, seed: int, events: Events) -> dict[str, Examples]:
     """About ``limit`` of the examples, the same share of every class and split, chosen by a hash; 0 means all."""
     total = sum(map(len, given.values()))
     if not limit or total <= limit:
@@ -22,7 +19,7 @@ def thin(given: Splits, limit: int, keys: Keys, regression: bool, seed: int, eve
     return found
 
 
-def _share(rows: Sequence[Example], share: float, keys: Keys, regression: bool, seed: int) -> Sequence[Example]:
+def _share(rows: Examples, share: float, keys: Keys, regression: bool, seed: int) -> Examples:
     places = numpy.fromiter((place(key, seed) for key in keys.texts(rows)), "S32", len(rows))
     names, strata = numbered_strata(rows, regression)
     chosen = numpy.zeros(len(rows), bool)

@@ -13,7 +13,9 @@ from trainer.targets.target import number
 
 ROWS = 11
 LISTED = [
-    Example("a.csv" if i < 7 else "b.csv", i + 2, (f"{i / 4}", "xyz"[i % 3]), "no" if i % 2 else "yes", f"id{i}", "g" * (i % 2), i / 2 if i % 5 else None)
+    Example(
+        "a.csv" if i < 7 else "b.csv", i + 2, (f"{i / 4}", "xyz"[i % 3]), "no" if i % 2 else "yes", f"id{i}", "g" * (i % 2), i / 2 if i % 5 else None
+    )
     for i in range(ROWS)
 ]
 
@@ -23,7 +25,8 @@ def sequence() -> Columnar:
     cells = pyarrow.chunked_array([[e.content[0] for e in LISTED[a:b]] for a, b in ((0, 4), (4, 4), (4, 11))], pyarrow.large_string())
     return Columnar(
         Store(
-            Codes(["a.csv", "b.csv"], (places >= 7).astype(numpy.int32)), places + 2, (Strings(cells), Codes(["x", "y", "z"], (places % 3).astype(numpy.int32))),
+            Codes(["a.csv", "b.csv"], (places >= 7).astype(numpy.int32)), places + 2,
+            (Strings(cells), Codes(["x", "y", "z"], (places % 3).astype(numpy.int32))),
             Codes(["yes", "no"], (places % 2).astype(numpy.int32)), Strings(pyarrow.chunked_array([[e.id for e in LISTED]], pyarrow.large_string())),
             Codes(["", "g"], (places % 2).astype(numpy.int32)), numpy.asarray([numpy.nan if e.when is None else e.when for e in LISTED]),
         )

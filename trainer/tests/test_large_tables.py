@@ -94,7 +94,10 @@ def test_whatever_is_read_is_what_ours_reads(tmp_path, delimiter, lines, odd, la
         pytest.param([HEAD, *rows(30), [], *rows(9)], True, id="an empty line between the rows"),
         pytest.param([["# by a logger"], HEAD, *rows(30)], False, id="a comment"),
         pytest.param([["site", "n"], *([f"s{i}", "1"] for i in range(30)), ["Total", "30"]], False, id="a sum at the end"),
-        pytest.param([["site", "n"], ["A", "1"], ["B", "2"], ["A total", "3"], ["C", "4"], ["D", "5"], ["C total", "9"], *([f"s{i}", "1"] for i in range(30))], False, id="sums of groups"),
+        pytest.param(
+            [["site", "n"], ["A", "1"], ["B", "2"], ["A total", "3"], ["C", "4"], ["D", "5"], ["C total", "9"], *([f"s{i}", "1"] for i in range(30))],
+            False, id="sums of groups",
+        ),
     ],
 )  # fmt: skip
 def test_only_plain_tables_are_read_by_arrow(tmp_path, lines, is_plain):
@@ -155,17 +158,29 @@ DATASETS = {
     "numbers": ({"t.csv": text([HEAD, *NUMBERS])}, {"task": "tabular-regression"}),
     "a number that is text in a late row": ({"t.csv": text(changed([HEAD, *NUMBERS], 85, 1, "broken"))}, {"task": "tabular-regression"}),
     "a target that is text in a late row": ({"t.csv": text(changed([HEAD, *NUMBERS], 85, 4, "broken"))}, {"task": "tabular-regression"}),
-    "blanks, gaps and signs for them": ({"t.csv": text(changed(changed(changed(changed([HEAD, *rows(90)], 7, 0, " 1.5"), 9, 1, "NA"), 12, 3, " north "), 14, 4, ""))}, {}),
+    "blanks, gaps and signs for them": (
+        {"t.csv": text(changed(changed(changed(changed([HEAD, *rows(90)], 7, 0, " 1.5"), 9, 1, "NA"), 12, 3, " north "), 14, 4, ""))},
+        {},
+    ),
     "blanks around numbers alone": ({"t.csv": text(changed([HEAD, *rows(90)], 7, 0, " 1.5 "))}, {}),
     "fill values": ({"t.csv": text(changed(changed([HEAD, *rows(90)], 7, 0, "-9999"), 8, 0, "-9999"))}, {}),
     "decimal commas": ({"t.csv": text([[c.replace(".", ",") for c in line] for line in [HEAD, *rows(90)]], ";")}, {}),
     "amounts": ({"t.csv": text([HEAD, *([f"${line[0].strip('-')}", *line[1:]] for line in rows(90))])}, {}),
     "groups": ({"t.csv": text([[*HEAD, "plot"], *([*line, f"p{i // 5}"] for i, line in enumerate(rows(120)))])}, {"group_column": "plot"}),
     "ids": ({"t.csv": text([["id", *HEAD], *([f"r{i} ", *line] for i, line in enumerate(rows(90)))])}, {"id_column": "id"}),
-    "times": ({"t.csv": text([["date", *HEAD], *([f"2020-{1 + i // 28 % 12:02d}-{1 + i % 28:02d}", *line] for i, line in enumerate(rows(200)))])}, {"split": "time"}),
-    "a column of splits": ({"t.csv": text([[*HEAD, "split"], *([*line, ("train", "train", "test", "validation")[i % 4]] for i, line in enumerate(rows(120)))])}, {}),
+    "times": (
+        {"t.csv": text([["date", *HEAD], *([f"2020-{1 + i // 28 % 12:02d}-{1 + i % 28:02d}", *line] for i, line in enumerate(rows(200)))])},
+        {"split": "time"},
+    ),
+    "a column of splits": (
+        {"t.csv": text([[*HEAD, "split"], *([*line, ("train", "train", "test", "validation")[i % 4]] for i, line in enumerate(rows(120)))])},
+        {},
+    ),
     "files of splits": ({"train.csv": text([HEAD, *rows(90)]), "test.csv": text([HEAD, *rows(30, 1), *rows(4)])}, {}),
-    "a plain file and a quoted one": ({"a.csv": text([HEAD, *rows(60)]), "b.csv": text([HEAD[::-1], *(['"yes"', *line[-2::-1]] for line in rows(30, 1))])}, {}),
+    "a plain file and a quoted one": (
+        {"a.csv": text([HEAD, *rows(60)]), "b.csv": text([HEAD[::-1], *(['"yes"', *line[-2::-1]] for line in rows(30, 1))])},
+        {},
+    ),
     "fewer examples": ({"t.csv": text([HEAD, *rows(200)])}, {"max_examples": 60}),
     "categories alone": ({"t.csv": text([HEAD[3:], *(line[3:] for line in rows(90))])}, {}),
     "no label": ({"t.csv": text([HEAD[:3], *(line[:3] for line in rows(90))])}, {"task": "tabular-classification"}),

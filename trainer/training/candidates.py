@@ -150,7 +150,7 @@ def fit(name: str, plan: "Plan", data: "Dataset", before: Mapping[str, Candidate
     fitted.save(saved)
     best = module.load(saved)
     judges = {"validation": getattr(fitted, "judged", None) or best}
-    measured = data.splits | {"train": _sample(data.splits["train"], plan.settings.seed)}
+    measured = {**data.splits, "train": _sample(data.splits["train"], plan.settings.seed)}
     answers = {split: answered(judges.get(split, best), rows, plan.target) for split, rows in measured.items()}
     target, answers, why = _decided(answers, getattr(fitted, "held_out_rows", []), judges.get("validation", best), plan)
     rows = len(data.splits["train"])

@@ -86,11 +86,10 @@ def together(tables: Sequence[Table], column: str) -> pyarrow.ChunkedArray | Non
 
 def summary(tables: Sequence[Table], column: str) -> Cells | None:
     """The cells of a column that are not empty, as profiles ask for them; None where they are to be listed."""
-    first = tables[0]
-    cells = together(tables, column) if isinstance(first, ArrowTable) else None
+    first, cells = tables[0], together(tables, column)
     if cells is None:
         return None
-    few = first.coded(column) if len(tables) == 1 else coded(cells, FEW)
+    few = first.coded(column) if len(tables) == 1 and isinstance(first, ArrowTable) else coded(cells, FEW)
     return summaries.plain(cells) if few is None else Coded(few)
 
 

@@ -2,6 +2,7 @@
 
 import collections
 from collections.abc import Sequence
+from typing import Any
 
 from trainer.core import columnar
 from trainer.core.example import SPLITS, Example
@@ -111,7 +112,7 @@ def reading(group: list[Table], roles: Roles, seen: dict, index: images.Index, s
         of_table = {id(t): examples for t, examples in zip(ordered, rows.of_all(ordered), strict=True)}
         for name, of_split in by_split.items():
             parts[name] = [of_table[id(t)] for t in of_split]
-    given = {name: columnar.joined(of_split) for name, of_split in parts.items()}
+    given: dict[str, Any] = {name: columnar.joined(of_split) for name, of_split in parts.items()}
     if roles.reads_images:
         given = index.as_chosen(given)
     for table in group:

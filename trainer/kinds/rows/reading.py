@@ -1,10 +1,12 @@
 """From the files of a dataset to examples in three splits, with an event for every decision."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from trainer.core import registry
 from trainer.core.columnar import targets
-from trainer.core.example import Dataset
+from trainer.core.example import Dataset, Example
 from trainer.core.kind import Kind
 from trainer.data import audit, chosen, file_names, folders, images, names, ordered, origins, splits, subset
 from trainer.data.checks import Checks
@@ -80,7 +82,8 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
     """The data of a training. Raises UserError for everything that only the user can fix."""
     reading, found, events = claimed.reading, claimed.files.sources, checks.events
     checks.ignore(found.ignored.items())
-    roles, given = reading.roles, reading.given
+    roles = reading.roles
+    given: dict[str, Any] = {**reading.given}  # lists, or views of columns
     if reading.rule is None and not (settings.split == ordered.GROUP and found.origins.others):
         ordered.check_random(settings.split, roles.kind.things)
     if roles.reads_images:
@@ -91,6 +94,7 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
     given, rule = grouped.rows, grouped.rule
     by_time = roles.reads_cells and rule.by == ordered.TIME
     keys = Keys(roles.kind.key, found.sums(), by_row=roles.reads_cells and NUMBER not in roles.types.values(), by_time=by_time)
+    complete: Mapping[str, Sequence[Example]]
     if roles.sets is not None:
         complete, labels = splitting.complete(given, roles.sets.separator, keys, settings, checks, rule)
     else:

@@ -56,7 +56,7 @@ def turns(data: Dataset, target: Classes | Number, settings: Settings) -> Folds 
     if settings.validation_file:
         return None
     known = {n: _known(data.splits[n], target) for n in ("train", "validation")}
-    data = replace(data, splits=data.splits | known)
+    data = replace(data, splits={**data.splits, **known})
     outputs = len(target.labels) if len(target.labels) > 2 else 1
     rows = len(known["train"]) + len(known["validation"])
     cost = sum(boosting.seconds(s, rows, len(data.columns), outputs) for s in boosting.SHAPES) * folds.COUNT * _ROUNDS
