@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, cast, overload
 
 import numpy
 
+from trainer.core import mapped
 from trainer.core.example import Example
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ Examples = TypeVar("Examples", bound=Sequence[Example])  # a list, or a view of 
 BLOCK = 8192  # examples made at once
 SEPARATOR = "\x1f"  # between the cells of a row where they are one text: it is in no table that is written for people
 _JOINED = 1 << 16  # rows
+_MANY = 1 << 16  # cells that are read at once
 
 
 class Column(Protocol):
@@ -116,6 +118,8 @@ class Strings:
             if low < high:
                 whole = high - low == len(chunk) and bool((at[low:high] == numpy.arange(start, start + len(chunk))).all())
                 yield chunk if whole else chunk.take(pyarrow.array(at[low:high] - start))
+        if len(at) >= _MANY:
+            mapped.rest()
 
 
 def read_numbers(cells: pyarrow.Array) -> numpy.ndarray:

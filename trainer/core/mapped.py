@@ -1,24 +1,46 @@
-"""Arrays that are too large for memory: in a file that has no name any more, so that nothing is left behind however the process ends."""
+"""What is too large for memory, in files that have no name any more: nothing is left behind, however the process ends."""
 
 import math
+import mmap
 import os
 import tempfile
-from collections.abc import Iterable
+import weakref
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy
 
+_maps: "weakref.WeakSet[mmap.mmap]" = weakref.WeakSet()
 
-def rows(blocks: Iterable[numpy.ndarray], shape: tuple[int, ...], dtype: type, folder: Path) -> numpy.ndarray:
-    """The rows of ``blocks``, of this shape and type together, in a file on the volume of ``folder``. The array can only be read. Raises OSError
-    where the disk is full."""
-    if not math.prod(shape):
-        return numpy.zeros(shape, dtype)
-    descriptor, path = tempfile.mkstemp(prefix=".rows-", dir=folder)
+
+def file(write: Callable[[BinaryIO], None], folder: Path) -> mmap.mmap:
+    """The bytes that ``write`` writes, on the volume of ``folder``, to be read only; at least one byte. Raises OSError where the disk is full."""
+    descriptor, path = tempfile.mkstemp(prefix=".mapped-", dir=folder)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            for block in blocks:
-                file.write(numpy.ascontiguousarray(block, dtype).data)
-        return numpy.asarray(numpy.memmap(path, dtype, "r", shape=shape))
+        with os.fdopen(descriptor, "w+b") as opened:
+            write(opened)
+            opened.flush()
+            found = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
     finally:
         Path(path).unlink(missing_ok=True)
+    _maps.add(found)
+    return found
+
+
+def rows(blocks: Iterable[numpy.ndarray], shape: tuple[int, ...], dtype: type, folder: Path) -> numpy.ndarray:
+    """The rows of ``blocks``, of this shape and type together, in a file as above."""
+    if not math.prod(shape):
+        return numpy.zeros(shape, dtype)
+
+    def write(opened: BinaryIO) -> None:
+        for block in blocks:
+            opened.write(numpy.ascontiguousarray(block, dtype).data)
+
+    return numpy.frombuffer(file(write, folder), dtype).reshape(shape)
+
+
+def rest() -> None:
+    """Give the memory back in which parts of mapped files lie that were read; they are read again where they are needed."""
+    for found in list(_maps):
+        found.madvise(mmap.MADV_DONTNEED)

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings as limits, strategies as st
 from test_data_load import spec_of
 
+from trainer.core import mapped
 from trainer.core.columnar import Columnar
 from trainer.core.input import Input
 from trainer.data.formats import plain, tables
@@ -104,7 +105,7 @@ def test_only_plain_tables_are_read_by_arrow(tmp_path, lines, is_plain):
     ours, of_arrow = read(tmp_path, text(lines).encode(), NEVER), read(tmp_path, text(lines).encode(), 0)
     assert ours[:2] == of_arrow[:2]
     assert (of_arrow[2] is ArrowTable) is is_plain
-    assert not list(tmp_path.glob(".cells-*"))
+    assert not list(tmp_path.glob(".mapped-*"))
 
 
 def test_a_file_that_is_longer_than_what_is_looked_at_first(tmp_path, monkeypatch):
@@ -125,12 +126,12 @@ def test_a_line_that_is_longer_than_a_block_is_left_to_ours(tmp_path, monkeypatc
 
 def test_a_full_disk_is_said_and_nothing_is_left(tmp_path, monkeypatch):
     monkeypatch.setattr(plain, "LARGE", 0)
-    monkeypatch.setattr(plain.tempfile, "mkstemp", lambda **_: (os.open("/dev/full", os.O_WRONLY), str(tmp_path / ".cells-1")))
+    monkeypatch.setattr(mapped.tempfile, "mkstemp", lambda **_: (os.open("/dev/full", os.O_RDWR), str(tmp_path / ".mapped-1")))
     (tmp_path / "t.csv").write_text(text([HEAD, *rows(3000)]))
     with pytest.raises(OSError) as caught:
         tables.read(Input("t.csv", tmp_path / "t.csv", 1, ""), set(), loading.settings_of("train", {}), Events(tmp_path / "events.jsonl", 1))
     assert caught.value.errno == errno.ENOSPC
-    assert not list(tmp_path.glob(".cells-*"))
+    assert not list(tmp_path.glob(".mapped-*"))
 
 
 def loaded(folder: Path, files: dict, monkeypatch, large: bool, **values):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import numpy
 
+from trainer.core import mapped
 from trainer.data.formats import dialect as dialects, totals
 from trainer.data.formats.arrow_table import ArrowTable
 from trainer.data.formats.table import Table
@@ -102,14 +102,19 @@ def _read(source: BinaryIO, size: int, table: Table, delimiter: str, head: list[
         ),
     )
     numbers: list[numpy.ndarray] = []
-    row = 1 + (head is not None)
-    with _Mapped(folder, reader.schema) as written:
-        for batch in reader:
-            kept = _kept(batch, head, repair)
-            numbers.append(row + (numpy.arange(len(batch)) if kept is None else numpy.flatnonzero(kept)))
-            row += len(batch)
-            written.add(batch if kept is None else batch.filter(pyarrow.array(kept)))
-        cells = written.table()
+
+    def write(file: BinaryIO) -> None:
+        row = 1 + (head is not None)
+        with pyarrow.ipc.new_file(file, reader.schema) as written:
+            for batch in reader:
+                kept = _kept(batch, head, repair)
+                numbers.append(row + (numpy.arange(len(batch)) if kept is None else numpy.flatnonzero(kept)))
+                row += len(batch)
+                part = batch if kept is None else batch.filter(pyarrow.array(kept))
+                if len(part):
+                    written.write_batch(part)
+
+    cells = pyarrow.ipc.open_file(pyarrow.py_buffer(mapped.file(write, folder))).read_all()
     _check_end(cells, repair)
     return ArrowTable(table, cells, numpy.concatenate(numbers))
 
@@ -169,33 +174,3 @@ class _Plain(io.RawIOBase):
             raise _Unlike
         into[: len(block)] = block
         return len(block)
-
-
-class _Mapped:
-    """Batches in a file that has no name any more once it is open, so that nothing is left behind however the process ends."""
-
-    def __init__(self, folder: Path, schema: pyarrow.Schema):
-        import pyarrow
-
-        descriptor, self._path = tempfile.mkstemp(prefix=".cells-", dir=folder)
-        self._sink = os.fdopen(descriptor, "wb")
-        self._writer = pyarrow.ipc.new_file(self._sink, schema)
-
-    def __enter__(self) -> _Mapped:
-        return self
-
-    def __exit__(self, *_) -> None:
-        self._sink.close()
-        Path(self._path).unlink(missing_ok=True)
-
-    def add(self, batch: pyarrow.RecordBatch) -> None:
-        if len(batch):
-            self._writer.write_batch(batch)
-
-    def table(self) -> pyarrow.Table:
-        """The batches, mapped."""
-        import pyarrow
-
-        self._writer.close()
-        self._sink.flush()
-        return pyarrow.ipc.open_file(pyarrow.memory_map(self._path)).read_all()

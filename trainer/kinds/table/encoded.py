@@ -18,6 +18,7 @@ from trainer.targets.classes import Classes
 from trainer.targets.number import Number
 
 MAX_ENTRIES = 50_000_000  # of a matrix: 200 MB
+ROWS = 1 << 17  # that are answered at once: a network has several matrices with a row for each. The last bits of an answer depend on it
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def values(encoder: Encoder, examples: Sequence[Example]) -> numpy.ndarray:
 
 def outputs(encoder: Encoder, examples: Sequence[Example], scores: Callable[[numpy.ndarray], numpy.ndarray], classifies: bool) -> numpy.ndarray:
     """The probabilities or the numbers of ``examples``, a block at a time, on one BLAS thread: sums would depend on their number."""
-    step = max(1, MAX_ENTRIES // max(1, encoder.width))
+    step = min(ROWS, max(1, MAX_ENTRIES // max(1, encoder.width)))
     blocks: list[Sequence[Example]] = [examples[i : i + step] for i in range(0, len(examples), step)] or [[]]
     with threads.one_of_blas():
         return answers(numpy.concatenate([scores(values(encoder, block)) for block in blocks]), classifies)

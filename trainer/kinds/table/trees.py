@@ -46,8 +46,7 @@ class Trees:
         return len(self.forest.value)
 
     def outputs(self, examples: Sequence[Example]) -> numpy.ndarray:
-        step = max(1, _MAX_CELLS // max(1, len(self.columns.columns)))
-        blocks = [examples[i : i + step] for i in range(0, len(examples), step)] or [examples]
+        blocks = [examples[i : i + encoded.ROWS] for i in range(0, len(examples), encoded.ROWS)] or [examples]
         return numpy.concatenate([self.answers(self.columns.cells(block)) for block in blocks])
 
     def answers(self, cells: numpy.ndarray) -> numpy.ndarray:
