@@ -242,6 +242,12 @@ class Columnar(Sequence[Example]):
         places[self.at] = [known.setdefault(g, len(known)) for g in groups]
         return Columnar(replace(self.store, groups=Codes(list(known), places)), self.at)
 
+    def targeted(self, targets: list[str]) -> Columnar:
+        """The same examples, in a store whose rows have these targets."""
+        known: dict[str, int] = {}
+        places = numpy.fromiter((known.setdefault(t, len(known)) for t in targets), numpy.int32, len(targets))
+        return Columnar(replace(self.store, targets=Codes(list(known), places)), self.at)
+
     def _made(self, at: numpy.ndarray) -> list[Example]:
         store = self.store
         none = itertools.repeat("")

@@ -33,7 +33,7 @@ _VISIBLE = "[!-~]"
 Ours = Callable[[str], tuple[Table, str]]  # the table in a text, and its delimiter; the delimiter is empty where rows are not split by one
 
 
-class _Unlike(Exception):
+class Unlike(Exception):
     """Arrow would not read the same cells."""
 
 
@@ -46,9 +46,9 @@ class _Ends:
     size: int
 
 
-def read(file: Path, ours: Ours, repair: bool, folder: Path) -> Table | None:
-    """The table in ``file``, with its cells in a file without a name on the volume of ``folder``; None where it must be read by ours. Raises
-    OSError where the disk is full."""
+def read(file: Path, ours: Ours, fits: Callable[[], None], repair: bool, folder: Path) -> Table | None:
+    """The table in ``file``, with its cells in a file without a name on the volume of ``folder``; None where it must be read by ours. ``fits``
+    is called before the cells are read, and may raise. Raises OSError where the disk is full."""
     import pyarrow
 
     try:
@@ -59,14 +59,15 @@ def read(file: Path, ours: Ours, repair: bool, folder: Path) -> Table | None:
             table, delimiter = ours(ends.text)
             if not delimiter or table.repairs or table.bad_rows or table.fills or table.short or len(table.columns) < 2:
                 return None
+            fits()
             head = next(iter(dialects.rows(ends.first, delimiter, False))) if table.has_header else None
             return _read(source, ends.size, table, delimiter, head, repair, folder)
-    except (_Unlike, UnicodeDecodeError, pyarrow.ArrowInvalid):
+    except (Unlike, UnicodeDecodeError, pyarrow.ArrowInvalid):
         return None
 
 
 def _ends(source: BinaryIO) -> _Ends:
-    """Raises _Unlike for a file that begins or ends like none that Arrow reads."""
+    """Raises Unlike for a file that begins or ends like none that Arrow reads."""
     head = source.read(_ENDS)
     size = source.seek(0, os.SEEK_END)
     source.seek(max(0, size - _ENDS))
@@ -74,14 +75,14 @@ def _ends(source: BinaryIO) -> _Ends:
     end = len(tail.rstrip(b"\r\n"))
     size, tail = size - len(tail) + end, tail[:end]
     if head.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")) or head[:4].lower() == b"sep=" or not end:
-        raise _Unlike
+        raise Unlike
     first = head[:size].split(b"\n", _LINES)
     if size <= len(head) and len(first) <= 2 * _LINES:
         lines = head[:size].split(b"\n")
     else:
         last = tail.split(b"\n")[1:][-_LINES:]
         if len(first) <= _LINES or len(last) < _LINES or (size - sum(map(len, last)) - len(last)) < sum(map(len, first[:-1])) + len(first):
-            raise _Unlike
+            raise Unlike
         lines = [*first[:-1], *last]
     return _Ends(b"\n".join(lines).decode("utf-8"), first[0].decode("utf-8"), size)
 
@@ -120,7 +121,7 @@ def _read(source: BinaryIO, size: int, table: Table, delimiter: str, head: list[
 
 
 def _kept(batch: pyarrow.RecordBatch, head: list[str] | None, repair: bool) -> numpy.ndarray | None:
-    """Which rows are data: no empty one, and none that repeats the names of the columns; None for all. Raises _Unlike for sums of groups."""
+    """Which rows are data: no empty one, and none that repeats the names of the columns; None for all. Raises Unlike for sums of groups."""
     import pyarrow
     import pyarrow.compute as pc
 
@@ -132,7 +133,7 @@ def _kept(batch: pyarrow.RecordBatch, head: list[str] | None, repair: bool) -> n
             break
         cells = column if len(at) == len(batch) else column.take(pyarrow.array(at))
         if repair and any(totals.is_of_group(c) for c in pc.unique(cells.filter(pc.match_substring_regex(cells, _SUMS))).to_pylist()):
-            raise _Unlike
+            raise Unlike
         visible = pc.match_substring_regex(cells, _VISIBLE).to_numpy(zero_copy_only=False)
         for i in numpy.flatnonzero(~visible).tolist():
             visible[i] = bool(cells[i].as_py().strip())
@@ -146,14 +147,14 @@ def _kept(batch: pyarrow.RecordBatch, head: list[str] | None, repair: bool) -> n
 
 
 def _check_end(cells: pyarrow.Table, repair: bool) -> None:
-    """Raise _Unlike where the last row may sum up the table: its numbers are compared with those of all rows above."""
+    """Raise Unlike where the last row may sum up the table: its numbers are compared with those of all rows above."""
     last = [c[-1].as_py() for c in cells.columns] if len(cells) else []
     if not last or (repair and totals.may_end(last)):
-        raise _Unlike
+        raise Unlike
 
 
 class _Plain(io.RawIOBase):
-    """The bytes of a file. Raises _Unlike for those that the two readers take differently."""
+    """The bytes of a file. Raises Unlike for those that the two readers take differently."""
 
     def __init__(self, source: BinaryIO, size: int):
         self._source, self._left, self._return = source, size, False
@@ -165,12 +166,12 @@ class _Plain(io.RawIOBase):
         block = self._source.read(min(len(into), self._left))
         self._left -= len(block)
         if b'"' in block or b"\0" in block:
-            raise _Unlike
+            raise Unlike
         alone = (b"\r" in block or self._return) and block.count(b"\r") + self._return != block.count(b"\r\n") + block.endswith(b"\r") + (
             self._return and block.startswith(b"\n")
         )
         self._return = block.endswith(b"\r")
         if alone or (self._return and not self._left):
-            raise _Unlike
+            raise Unlike
         into[: len(block)] = block
         return len(block)

@@ -6,7 +6,7 @@ from trainer.core.input import Input
 from trainer.data import foreign
 from trainer.data.formats import arff, arrays, dbf, delimited, objects, parquet, plain, workbook
 from trainer.data.formats.decode import NotText, decode
-from trainer.data.formats.memory import MEMORY_SHARE, too_large
+from trainer.data.formats.memory import MEMORY_SHARE, check, too_large
 from trainer.data.formats.table import NotATable, Table
 from trainer.data.names import ARRAYS, OF_INSTRUMENTS, TABLES, TEXT, WORKBOOKS, extension
 from trainer.errors import UserError
@@ -109,16 +109,20 @@ def _plain(source: Input, suffix: str, wanted: set[str], settings, events: Event
         return None
 
     def ours(text: str) -> tuple[Table, str]:
-        return delimited.split(source.name, text, wanted, settings)
+        try:
+            return delimited.split(source.name, text, wanted, settings)
+        except (NotATable, UserError) as e:  # which the whole file may not be
+            raise plain.Unlike from e
 
-    try:
-        return plain.read(_there(source).file, ours, settings.repairs, events.path.parent)
-    except (NotATable, UserError):  # which the whole file may not be
-        return None
+    def fits() -> None:
+        check(source.name, source.file, True, memory())
+
+    return plain.read(_there(source).file, ours, fits, settings.repairs, events.path.parent)
 
 
 def _text(source: Input, suffix: str, wanted: set[str], settings) -> Table:
     try:
+        check(source.name, _there(source).file, False, memory())
         text, encoding = decode(content(source), settings.encoding)
     except NotText as e:
         raise NotATable(str(e)) from e
