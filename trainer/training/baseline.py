@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trainer import memory
 from trainer.core.example import Dataset
 from trainer.measure import label_sets_linear, linear, linear_files
 from trainer.measure.linear import Linear
@@ -54,6 +55,7 @@ def compute(prepared: Prepared, data: Dataset, fitted: dict[str, "Estimator"]) -
         reports.append({"name": "linear", "title": title, "role": "simple", "test": target.report(answers, seed)})
         return Baselines(reports, None, answers, None, title)
     # The rows of a text model may be pieces of long texts, or lack texts that were left out. The linear model takes the examples.
+    memory.release()
     classes = len(target.labels)
     read = plan.kind.linear_features(prepared.encoder, data, plan.splits, linear.max_width(classes))
     if read is None:

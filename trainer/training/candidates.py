@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy
 
-from trainer import estimators
+from trainer import estimators, memory
 from trainer.config import settings as options
-from trainer.core import registry
+from trainer.core import mapped, registry
 from trainer.core.columnar import taken, targets
 from trainer.errors import UserError
 from trainer.launch import preflight
@@ -140,6 +140,8 @@ def fit(name: str, plan: "Plan", data: "Dataset", before: Mapping[str, Candidate
     of_others = ({n: c and c.fitted for n, c in before.items()},) if joins else ()
     fitted = module.fit(data, plan.target, plan.settings, *of_others)
     seconds, cpu = time.monotonic() - began, time.process_time() - cpu
+    mapped.rest()
+    memory.release()
     for other in (c.outcome for c in before.values() if joins and c is not None):  # without these it could not be
         seconds, cpu = seconds + other.seconds, cpu + other.workers[0]["cpu_seconds"]
     if fitted is None:

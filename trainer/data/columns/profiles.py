@@ -4,6 +4,7 @@ import math
 import re
 from dataclasses import dataclass, field, replace
 
+from trainer.core import mapped
 from trainer.data import names
 from trainer.data.columns import amounts, dates, fills as fill_numbers, values
 from trainer.data.columns.amounts import Notation
@@ -96,6 +97,7 @@ def of(tables: list[Table], fill_values: str = fill_numbers.KEEP) -> dict[str, P
     seen = {}
     for name in first.columns:
         seen[name] = _profile(name, _summary(tables, name), rows, first.short.get(name, ""), named, asked is None)
+        mapped.rest()
     if any(p.comma and p.numeric for p in seen.values()):
         for name in [n for n, p in seen.items() if not p.comma]:
             seen[name] = _with_thousands(seen[name], [c for t in tables for c in map(str.strip, t.cells(name)) if c])

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from trainer.core import registry
+from trainer import memory
+from trainer.core import mapped, registry
 from trainer.core.columnar import targets
 from trainer.core.example import Dataset, Example
 from trainer.core.kind import Kind
@@ -108,6 +109,8 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
         if roles.reads_cells or roles.reads_texts:
             leaks.check(complete["train"], roles, checks)
     split_sha256 = splits.digest(complete, keys)
+    mapped.rest()
+    memory.release()
     return Dataset(
         task=roles.task,
         kind=roles.kind,
