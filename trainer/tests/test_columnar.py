@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from trainer.core import columnar
-from trainer.core.columnar import Codes, Columnar, Store, Strings
+from trainer.core.cells import Codes, Strings, read_numbers
+from trainer.core.columnar import Columnar, Store
 from trainer.core.example import Example
 from trainer.data.keys import Keys
 from trainer.targets.target import number
@@ -74,7 +75,7 @@ def test_views_of_one_store_are_joined_to_a_view_and_others_to_a_list():
 
 @given(st.lists(st.text("0123456789+-.eE_ infnaNt", max_size=6) | st.floats().map(repr), max_size=20))
 def test_numbers_are_read_as_python_reads_them(cells):
-    read = columnar.read_numbers(pyarrow.array(cells, pyarrow.large_string())).tolist()
+    read = read_numbers(pyarrow.array(cells, pyarrow.large_string())).tolist()
     assert [None if n != n else n for n in read] == [number(c) for c in cells]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy
 
-from trainer.core.columnar import Codes, Strings
+from trainer.core.cells import Codes, Strings
 from trainer.data.columns import values
 
 if TYPE_CHECKING:

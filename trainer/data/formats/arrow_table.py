@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from trainer.core.columnar import Codes, Strings
+from trainer.core.cells import Codes, Strings
 from trainer.data.columns import summaries, values
 from trainer.data.columns.summaries import Cells, Coded
 from trainer.data.formats.table import Table

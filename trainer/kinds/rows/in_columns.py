@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from trainer.core.columnar import Codes, Column, Columnar, Store, Strings, read_numbers
+from trainer.core.cells import Codes, Column, Strings, read_numbers
+from trainer.core.columnar import Columnar, Store
 from trainer.data.columns import values
 from trainer.data.columns.features import NUMBER
 from trainer.data.columns.values import Style
