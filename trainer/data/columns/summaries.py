@@ -126,7 +126,8 @@ class Plain:
         import pyarrow.compute as pc
 
         cells = self._cells
-        if pc.any(pc.match_substring_regex(cells, _WHOLE)).as_py():
+        zeros = cells.filter(pc.ends_with(cells, "0"))
+        if pc.any(pc.match_substring_regex(zeros, _WHOLE)).as_py():
             cells = pc.replace_substring_regex(cells, _WHOLE, r"\1")
         counts_up = False
         if len(cells) and pc.all(pc.match_substring_regex(cells, _COUNT)).as_py():
