@@ -89,7 +89,7 @@ def test_whatever_is_read_is_what_ours_reads(tmp_path, delimiter, lines, odd, la
         pytest.param([HEAD, *rows(20), HEAD, *rows(20, 1)], True, id="the names again between the rows"),
         pytest.param([HEAD, *rows(20), ["", " ", "", "", ""], *rows(20, 1)], True, id="a row of empty cells"),
         pytest.param([HEAD, ["m", "m/s", "kg", "", ""], *rows(50)], False, id="a row of units"),
-        pytest.param([HEAD, *rows(30), ["1", "2"], *rows(30, 1)], False, id="a row that lacks cells"),
+        pytest.param([HEAD, *rows(30), ["1", "2"], *rows(30, 1), [" "], *rows(9)], True, id="rows that lack cells"),
         pytest.param([HEAD, *rows(30), ['"1', "2", "3", "4", 'y"'], *rows(30, 1)], False, id="quotation marks"),
         pytest.param([HEAD, *rows(30), []], True, id="an empty line at the end"),
         pytest.param([HEAD, *rows(30), [], *rows(9)], True, id="an empty line between the rows"),

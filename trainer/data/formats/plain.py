@@ -1,7 +1,7 @@
 """Reads large delimited text in blocks into a mapped file, where it is so plain that Arrow's reader splits it as ours does.
 
 Ours reads the first and the last lines and decides what the table is. If it repairs nothing there, and the lines between hold nothing that the two
-readers take differently (quotation marks, empty lines, rows of another length), Arrow reads them. Everything else is left to ours.
+readers take differently (quotation marks, lone carriage returns), Arrow reads them. Everything else is left to ours.
 """
 
 from __future__ import annotations
@@ -57,10 +57,12 @@ def read(file: Path, ours: Ours, fits: Callable[[], None], repair: bool, folder:
         with open(file, "rb") as source:
             ends = _ends(source)
             table, delimiter = ours(ends.text)
-            if not delimiter or table.repairs or table.bad_rows or table.fills or table.short or len(table.columns) < 2:
+            if not delimiter or table.repairs or table.fills or table.short or len(table.columns) < 2:
+                return None
+            head = next(iter(dialects.rows(ends.first, delimiter, False))) if table.has_header else None
+            if head is not None and len(head) != len(table.columns):
                 return None
             fits()
-            head = next(iter(dialects.rows(ends.first, delimiter, False))) if table.has_header else None
             return _read(source, ends.size, table, delimiter, head, repair, folder)
     except (Unlike, UnicodeDecodeError, pyarrow.ArrowInvalid):
         return None
@@ -93,11 +95,14 @@ def _read(source: BinaryIO, size: int, table: Table, delimiter: str, head: list[
 
     columns = [f"{i}" for i in range(len(table.columns))]
     source.seek(0)
+    others = _Others(delimiter)
     stream = pyarrow.PythonFile(io.BufferedReader(_Plain(source, size), 1 << 20), mode="r")
     reader = pyarrow.csv.open_csv(
         stream,
         pyarrow.csv.ReadOptions(use_threads=False, block_size=BLOCK, skip_rows=int(head is not None), column_names=columns),
-        pyarrow.csv.ParseOptions(delimiter=delimiter, quote_char=False, double_quote=False, escape_char=False, ignore_empty_lines=False),
+        pyarrow.csv.ParseOptions(
+            delimiter=delimiter, quote_char=False, double_quote=False, escape_char=False, ignore_empty_lines=False, invalid_row_handler=others
+        ),
         pyarrow.csv.ConvertOptions(
             column_types=dict.fromkeys(columns, pyarrow.large_string()), null_values=[], strings_can_be_null=False, quoted_strings_can_be_null=False
         ),
@@ -105,19 +110,43 @@ def _read(source: BinaryIO, size: int, table: Table, delimiter: str, head: list[
     numbers: list[numpy.ndarray] = []
 
     def write(file: BinaryIO) -> None:
-        row = 1 + (head is not None)
+        row = 1 + (head is not None)  # of the next one
         with pyarrow.ipc.new_file(file, reader.schema) as written:
             for batch in reader:
                 kept = _kept(batch, head, repair)
-                numbers.append(row + (numpy.arange(len(batch)) if kept is None else numpy.flatnonzero(kept)))
-                row += len(batch)
+                of_batch = others.between(row, len(batch))
+                numbers.append(of_batch if kept is None else of_batch[kept])
+                row = int(of_batch[-1]) + 1 if len(of_batch) else row
                 part = batch if kept is None else batch.filter(pyarrow.array(kept))
                 if len(part):
                     written.write_batch(part)
 
     cells = pyarrow.ipc.open_file(pyarrow.py_buffer(mapped.file(write, folder))).read_all()
     _check_end(cells, repair)
+    table.bad_rows, table.first_bad = len(others.bad), others.bad[0] if others.bad else 0
     return ArrowTable(table, cells, numpy.concatenate(numbers))
+
+
+class _Others:
+    """Takes the rows of another number of cells that Arrow leaves out: their numbers, and those of them that are not empty (``bad``)."""
+
+    def __init__(self, delimiter: str):
+        self._delimiter = delimiter
+        self._numbers: list[int] = []
+        self.bad: list[int] = []
+
+    def __call__(self, row: pyarrow.csv.InvalidRow) -> str:
+        self._numbers.append(row.number)
+        if any(c.strip() for c in row.text.split(self._delimiter)):
+            self.bad.append(row.number)
+        return "skip"
+
+    def between(self, first: int, count: int) -> numpy.ndarray:
+        """The numbers of the next ``count`` rows that were not left out, from ``first`` on."""
+        known = numpy.asarray(self._numbers, numpy.int64)
+        left = known[known >= first]
+        found = numpy.arange(first, first + count + len(left))
+        return found[~numpy.isin(found, left)][:count]
 
 
 def _kept(batch: pyarrow.RecordBatch, head: list[str] | None, repair: bool) -> numpy.ndarray | None:
