@@ -128,7 +128,7 @@ def test_a_full_disk_is_said_and_nothing_is_left(tmp_path, monkeypatch):
     monkeypatch.setattr(plain, "LARGE", 0)
     monkeypatch.setattr(mapped.tempfile, "mkstemp", lambda **_: (os.open("/dev/full", os.O_RDWR), str(tmp_path / ".mapped-1")))
     (tmp_path / "t.csv").write_text(text([HEAD, *rows(3000)]))
-    with pytest.raises(OSError) as caught:
+    with pytest.raises(OSError, match="No space left") as caught:
         tables.read(Input("t.csv", tmp_path / "t.csv", 1, ""), set(), loading.settings_of("train", {}), Events(tmp_path / "events.jsonl", 1))
     assert caught.value.errno == errno.ENOSPC
     assert not list(tmp_path.glob(".mapped-*"))
