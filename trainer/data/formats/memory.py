@@ -12,7 +12,7 @@ _FIRST = 1 << 20  # bytes of a file that tell how long its rows are and how many
 _SMALL = 64 << 20  # bytes of a file that is read whatever it needs
 _BASE = 250e6  # bytes of the process before it reads
 _TEXT, _ROW, _CELL = 4, 100, 95  # bytes of memory for each byte, row and cell of a file whose rows become objects: measured, less a tenth
-_BASE_IN_COLUMNS, _ROW_IN_COLUMNS = 600e6, 200  # bytes of memory for a training, and for each row whose cells stay in a mapped file
+BASE_IN_COLUMNS, ROW_IN_COLUMNS = 600e6, 200  # bytes of memory for a training, and for each row whose cells stay in a mapped file
 _DELIMITERS = b",\t;|"
 
 
@@ -36,7 +36,7 @@ def check(name: str, file: Path, in_columns: bool, limit: int) -> None:
     lines = max(1, first.count(b"\n"))
     rows = size / len(first) * lines
     cells = rows + size / len(first) * max(first.count(bytes([d])) for d in _DELIMITERS)
-    need = _BASE_IN_COLUMNS + rows * _ROW_IN_COLUMNS if in_columns else _BASE + _TEXT * size + rows * _ROW + cells * _CELL
+    need = BASE_IN_COLUMNS + rows * ROW_IN_COLUMNS if in_columns else _BASE + _TEXT * size + rows * _ROW + cells * _CELL
     if need > limit:
         kept = "" if in_columns else " A large file needs less if its cells have no quotation marks."
         raise too_large(

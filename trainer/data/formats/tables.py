@@ -51,7 +51,7 @@ def read_all(source: Input, wanted: set[str], settings, events: Events) -> list[
 def _read(source: Input, wanted: set[str], settings, events: Events) -> list[Table]:
     suffix = extension(source.name)
     if suffix == "parquet":
-        return [parquet.read(source.name, _there(source).file)]
+        return [parquet.read(source.name, _there(source).file, events.path.parent)]
     head = _head(source)
     if suffix in WORKBOOKS and head.startswith(workbook.MAGIC):
         return workbook.read(source.name, source.file, wanted, settings.repairs, settings.sheet)
