@@ -59,14 +59,10 @@ class Dataset:
 
     def counts(self) -> dict[str, int]:
         """Label to number of training rows (of words, for tags), in the order of the label map."""
+        from trainer.core.columnar import targets
+
         counted: collections.Counter[str] = collections.Counter()
-        for target, count in collections.Counter(self.targets("train")).items():
+        for target, count in collections.Counter(targets(self.splits["train"])).items():
             for label in self.kind.labels_of(target, self.separator):
                 counted[label] += count
         return {label: counted[label] for label in self.labels}
-
-    def targets(self, split: str) -> list[str]:
-        """The target of each example of a split."""
-        from trainer.core.columnar import targets
-
-        return targets(self.splits[split])

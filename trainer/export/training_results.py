@@ -247,7 +247,7 @@ def _samples(data: Dataset) -> list[dict]:
     """A few training examples, of different labels where there are some."""
     train = data.splits["train"]
     first: dict[str, int] = {}
-    for place, target in enumerate(data.targets("train")):
+    for place, target in enumerate(columnar.targets(train)):
         first.setdefault(target, place)
     chosen: list[Example] = [train[i] for i in itertools.islice(first.values(), SAMPLES)]
     chosen += [e for e in train[: 2 * SAMPLES] if e not in chosen][: SAMPLES - len(chosen)]

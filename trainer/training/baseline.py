@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trainer import memory
+from trainer.core.columnar import targets
 from trainer.core.example import Dataset
 from trainer.measure import label_sets_linear, linear, linear_files
 from trainer.measure.linear import Linear
@@ -47,7 +48,7 @@ def compute(prepared: Prepared, data: Dataset, fitted: dict[str, "Estimator"]) -
     target, seed = plan.target, plan.settings.seed
     if (entries := plan.kind.baselines(data, seed)) is not None:
         return Baselines(entries, None, None, None, "")
-    truth = {n: target.encode(data.targets(n)) for n in data.splits}
+    truth = {n: target.encode(targets(rows)) for n, rows in data.splits.items()}
     constant, title = target.constant(truth["train"], truth["test"])
     reports = [{"name": "constant", "title": title, "role": "constant", "test": target.report(constant, seed)}]
     if (simple := plan.kind.simple_answers(data, target, truth, fitted)) is not None:

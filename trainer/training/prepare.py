@@ -81,7 +81,7 @@ def make(spec: Spec, settings: Settings, data: Dataset, wanted: Wanted, events: 
     splits = {}
     if wanted.network or kind.encodes_always:
         encoder, settings = kind.encoder(spec, settings, data, base, events)
-        splits = {n: encoder.encode(data.splits[n], target.encode(data.targets(n)), n, training=n == "train") for n in SPLITS}
+        splits = {n: encoder.encode(data.splits[n], target.encode(targets(data.splits[n])), n, training=n == "train") for n in SPLITS}
         kind.advise(encoder, data, base, events)
         _check_lengths(settings, data, encoder, events)
         if kind.rows_are_examples(base):

@@ -51,7 +51,9 @@ class Tables(ExampleKind):
         return prediction.READERS[self.name](self, sources, columns, settings, events)
 
     def target(self, data):
-        return Classes(data.labels) if data.task == CLASSES else Number.learnt(data.targets("train"))
+        from trainer.core.columnar import targets
+
+        return Classes(data.labels) if data.task == CLASSES else Number.learnt(targets(data.splits["train"]))
 
     def encoder(self, spec, settings, data, base, events):
         from trainer.kinds.table import encoder
