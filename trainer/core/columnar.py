@@ -13,6 +13,7 @@ from typing import TypeVar, cast, overload
 
 import numpy
 
+from trainer.core import mapped
 from trainer.core.cells import Codes, Column, number
 from trainer.core.example import Example
 
@@ -59,6 +60,8 @@ class Columnar(Sequence[Example]):
     def __iter__(self) -> Iterator[Example]:
         for start in range(0, len(self.at), BLOCK):
             yield from self._made(self.at[start : start + BLOCK])
+            if start % _JOINED == 0:
+                mapped.rest()
 
     def __reversed__(self) -> Iterator[Example]:
         return iter(Columnar(self.store, self.at[::-1]))

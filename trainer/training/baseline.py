@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trainer import memory
+from trainer.core import mapped
 from trainer.core.columnar import targets
 from trainer.core.example import Dataset
 from trainer.measure import label_sets_linear, linear, linear_files
@@ -68,9 +69,12 @@ def compute(prepared: Prepared, data: Dataset, fitted: dict[str, "Estimator"]) -
         reports.append({"name": "linear", "title": read.title, "role": "simple", "test": target.report(several, seed)})
         return Baselines(reports, None, several, None, read.title)
     model = linear.fit(read.features["train"], truth["train"], read.features["validation"], truth["validation"], classes, seed)
+    mapped.rest()
+    memory.release()
     predictions = None
     if model is not None:
         answers = {n: model.predict(read.features[n], truth[n]) for n in ("validation", "test")}
         predictions = target.finding_rare(answers, plan.metric)[1]["test"]
         reports.append({"name": "linear", "title": read.title, "role": "simple", "test": target.report(predictions, seed)})
+    mapped.rest()
     return Baselines(reports, model, predictions, read.terms, read.title)

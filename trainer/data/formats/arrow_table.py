@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
+from trainer.core import mapped
 from trainer.core.cells import Codes, Strings
 from trainer.data.columns import summaries, values
 from trainer.data.columns.summaries import Cells, Coded
@@ -47,7 +48,9 @@ class ArrowTable(Table):
         step = math.ceil(len(self.numbers) / values.SAMPLE) if len(self.numbers) > values.SAMPLE else 1
         at = numpy.arange(0, len(self.numbers), step)
         coded = self.coded(column)
-        return Strings(self.arrow.column(self.place(column))).texts(at) if coded is None else coded.texts(at)
+        found = Strings(self.arrow.column(self.place(column))).texts(at) if coded is None else coded.texts(at)
+        mapped.rest()
+        return found
 
     def different(self, column: str) -> set[str]:
         coded = self.coded(column)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
+from trainer.core import mapped
 from trainer.core.cells import Codes, Column, Strings, read_numbers
 from trainer.core.columnar import Columnar, Store
 from trainer.data.columns import values
@@ -55,6 +56,7 @@ def examples(tables: Sequence[Table], roles: Roles, styles: dict[str, Style], ma
         _groups(tables, of_arrow, roles, marks),
         _times(tables, counts, marks),
     )
+    mapped.rest()
     ends = numpy.cumsum([0, *counts])
     return [Columnar(store, a + numpy.flatnonzero((filled & known)[a:b])) for a, b in zip(ends, ends[1:])]
 
