@@ -44,6 +44,9 @@ class ArrowTable(Table):
             self._cells[i] = self.arrow.column(i).to_pylist() if coded is None else [coded.values[p] for p in coded.places.tolist()]
         return self._cells[i]
 
+    def row_numbers(self) -> list[int]:
+        return self.numbers.tolist()
+
     def sample(self, column: str) -> list[str]:
         step = math.ceil(len(self.numbers) / values.SAMPLE) if len(self.numbers) > values.SAMPLE else 1
         at = numpy.arange(0, len(self.numbers), step)
@@ -104,7 +107,7 @@ def of(table: Table) -> ArrowTable:
         return table
     columns = [pyarrow.chunked_array([pyarrow.array(table.cells(c), pyarrow.large_string())]) for c in table.columns]
     cells = pyarrow.table(columns, names=[f"{i}" for i in range(len(columns))])
-    return ArrowTable(table, cells, numpy.asarray([n for n, _ in table.rows], numpy.int64))
+    return ArrowTable(table, cells, numpy.asarray(table.row_numbers(), numpy.int64))
 
 
 def coded(cells: pyarrow.ChunkedArray, most: float = math.inf) -> Codes | None:

@@ -41,6 +41,10 @@ class Table:
             self._cells[i] = [row[i] for _, row in self.rows]
         return self._cells[i]
 
+    def row_numbers(self) -> list[int]:
+        """The number of each row in the file."""
+        return [number for number, _ in self.rows]
+
     def sample(self, column: str) -> list[str]:
         """At most ``values.SAMPLE`` cells of a column, from all over."""
         return values.sample(self.cells(column))

@@ -16,7 +16,6 @@ from trainer.data.checks import Checks
 from trainer.data.columns import values
 from trainer.data.columns.features import NUMBER
 from trainer.data.columns.values import Style
-from trainer.data.formats.arrow_table import ArrowTable
 from trainer.data.formats.table import Table
 from trainer.data.images import Index
 from trainer.errors import UserError, count as count_of, left_out, some
@@ -55,7 +54,7 @@ class Rows:
         groups = self._marks.blocks.get(id(table), groups)
         times = self._marks.times.get(id(table), [math.nan] * len(table.rows))
         found = []
-        for (number, _), content, target, name, group, when in zip(table.rows, contents, targets, ids, groups, times):
+        for number, content, target, name, group, when in zip(table.row_numbers(), contents, targets, ids, groups, times):
             if content is not None and target is not None:
                 found.append(Example(table.name, number, content, target, name, group, None if math.isnan(when) else when))
         return found
@@ -68,9 +67,7 @@ class Rows:
 
     def by_split(self, table: Table, examples: Sequence[Example]) -> dict[str, Sequence[Example]]:
         """The ``examples`` of one table by the value of its split column; an empty value means train."""
-        numbers = table.numbers if isinstance(table, ArrowTable) else numpy.asarray([n for n, _ in table.rows], numpy.int64)
-        cells = [c.strip() for c in table.cells(self._roles.split)]
-        splits = dict(zip(numbers.tolist(), cells))
+        splits = dict(zip(table.row_numbers(), (c.strip() for c in table.cells(self._roles.split))))
         known = {value: names.split_of(value) if value else "train" for value in set(splits.values())}
         if strange := sorted(v for v, split in known.items() if split is None):
             raise UserError(
@@ -133,7 +130,7 @@ class Rows:
         parts = self._roles.types
         found = []
         self.read += len(table.rows)
-        for (number, _), cells in zip(table.rows, zip(*(table.cells(name) for name in parts))):
+        for number, cells in zip(table.row_numbers(), zip(*(table.cells(name) for name in parts))):
             held = dict(zip(parts.values(), cells))
             content, reason = (forms.prompt(held), "the prompt is empty") if self._prompts else forms.content(held)
             if content is None:

@@ -122,7 +122,7 @@ def _rows(
         read_rows = Rows(roles, styles, Index([]), prompts=roles.writes)
         found: Any = read_rows.of_all([table])[0] if len(fitting) == 1 else read_rows.examples(table)
         if held := next((name for name, part in roles.types.items() if part == "messages"), ""):  # the answers are in the conversations
-            cells_of = dict(zip((n for n, _ in table.rows), table.cells(held)))
+            cells_of = dict(zip(table.row_numbers(), table.cells(held)))
             found = [dataclasses.replace(e, target=forms.answer(forms.content({"messages": cells_of[e.row]})[0] or "")) for e in found]
         if label and not table.lacks([label]):
             cells = table.cells(label)
@@ -131,7 +131,7 @@ def _rows(
             if isinstance(found, Columnar):
                 found = found.targeted(read)
             else:
-                targets = dict(zip((n for n, _ in table.rows), read))
+                targets = dict(zip(table.row_numbers(), read))
                 found = [dataclasses.replace(e, target=targets[e.row]) for e in found]
         examples = found if len(fitting) == 1 else [*examples, *found]
     skipped = sum(len(t.rows) for t in fitting) - len(examples)
