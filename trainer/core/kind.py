@@ -196,6 +196,10 @@ class Kind:
         """Whether bf16 makes the training of ``base`` faster on CPUs that have it, with a model as good as in fp32."""
         return False
 
+    def device_decisions(self, model: Any, plan: Plan) -> Sequence[tuple[str, Any, str]]:
+        """What ``build`` chose for the device of ``model``: a name, the choice, and a sentence."""
+        return ()
+
     def tries_frozen(self, plan: Plan, cut: bool) -> bool:
         """Whether the installed model is also tried as it is, under a linear head. ``cut`` says that the time limit ends its training."""
         return False
@@ -216,8 +220,9 @@ class Kind:
         """The answers of a trained model on all splits where this kind computes them itself; ``folder`` holds the model's folder."""
         return None
 
-    def after_training(self, model: Any, plan: Plan, device: Any, events: Events) -> Any:
-        """What the report says of the trained model beside its answers; plain values and arrays."""
+    def after_training(self, model: Any, plan: Plan, device: Any, events: Events | None) -> Any:
+        """What the report says of the trained model beside its answers; plain values and arrays. Called on the first worker; where weights
+        are spread over the workers on all, on the others without ``events``: they compute the same, and what they return is dropped."""
         return None
 
     # --- The driver's part of a training.

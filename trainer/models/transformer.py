@@ -13,10 +13,10 @@ from trainer.targets.target import Target
 _LOCAL = {"local_files_only": True, "trust_remote_code": False}
 
 
-def from_base(auto_class: str, plan: Plan, **options) -> torch.nn.Module:
+def from_base(auto_class: str, plan: Plan, dtype: torch.dtype = torch.float32, **options) -> torch.nn.Module:
     """The installed model of ``plan`` with a new head; with random weights throughout if it starts from scratch.
 
-    ``options`` fill in missing entries of its configuration.
+    ``dtype`` is the type of weights that are read. ``options`` fill in missing entries of its configuration.
     """
     import transformers
 
@@ -30,9 +30,7 @@ def from_base(auto_class: str, plan: Plan, **options) -> torch.nn.Module:
                 setattr(config, name, value)
         if plan.base.fresh:
             return auto.from_config(config, trust_remote_code=False)
-        return auto.from_pretrained(
-            plan.base.folder, config=config, use_safetensors=True, ignore_mismatched_sizes=True, dtype=torch.float32, **_LOCAL
-        )
+        return auto.from_pretrained(plan.base.folder, config=config, use_safetensors=True, ignore_mismatched_sizes=True, dtype=dtype, **_LOCAL)
     except (ValueError, KeyError, OSError, AttributeError, json.JSONDecodeError) as e:
         raise UserError(
             "model_unusable",
@@ -70,6 +68,11 @@ def fold(model: torch.nn.Module, target: Target) -> None:
         last.bias = torch.nn.Parameter(torch.zeros(1, device=last.weight.device))
     last.weight.mul_(factor)
     last.bias.mul_(factor).add_(summand)
+
+
+def without_adapter(model: Any) -> Any:
+    """The model inside an adapter; the model itself where it has none."""
+    return model.get_base_model() if hasattr(model, "get_base_model") else model
 
 
 def parameters(model: torch.nn.Module) -> int:

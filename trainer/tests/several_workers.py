@@ -1,7 +1,9 @@
 """Several workers that train together, as processes that talk over gloo: what Ray starts, without Ray."""
 
+import itertools
 import multiprocessing.connection
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -22,8 +24,10 @@ def together(monkeypatch, tmp_path):
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(SLOW)
 
+    starts = itertools.count()
+
     def carry_out(spec: Path, world: int, change: str = "") -> int:
-        meeting = f"file://{tmp_path}/meeting-{spec.parent.name}"
+        meeting = f"file://{tmp_path}/meeting-{next(starts)}"  # each needs a new file
 
         def train(_, plan):
             ours, theirs = context.Pipe(duplex=False)
@@ -73,7 +77,7 @@ def _worker(plan, rank: int, world: int, meeting: str, change: str, answer, more
 def _different(change: str, rank: int) -> None:
     """Let a worker be other than it is: without what is drawn for each worker by itself (dropout, or by how much
     windows of a text are moved), also without memory that it shares with the
-    others, with a clock that runs ahead, or with a loss that is no number after the first evaluation."""
+    others, with a clock that runs ahead, with a loss that is no number after the first evaluation, or killed after it."""
     from trainer.kinds.table import network as perceptron
     from trainer.train import loop, shared_memory
 
@@ -88,6 +92,15 @@ def _different(change: str, rank: int) -> None:
         shared_memory._map = lambda *_: None
     elif change == "late" and rank == 1:
         loop.Training._spent = lambda training: 30.0 * training.at.step  # the first worker has all the time of the world
+    elif change == "killed":
+        whole_step = loop.Training._step
+
+        def last_step(training):
+            if training.at.evaluations:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return whole_step(training)
+
+        loop.Training._step = last_step
     elif change == "diverges" and rank == 1:
         real = loop.Training._step
 

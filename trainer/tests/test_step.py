@@ -34,14 +34,14 @@ CPU, GPU = torch.device("cpu"), torch.device("cuda")
 )
 def test_half_precision_is_for_devices_that_have_it_and_for_trainings_that_gain_from_it(monkeypatch, device, has_bf16, gains, wanted, precision):
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: has_bf16)
-    monkeypatch.setattr(step, "_has_bf16", lambda: has_bf16)
+    monkeypatch.setattr(step, "has_bf16", lambda: has_bf16)
     assert step._precision(wanted, device, gains) == precision
 
 
 @pytest.mark.parametrize(("can", "has"), [({"avx512_bf16": True}, True), ({"amx_bf16": True}, True), ({"avx512_bf16": False, "avx2": True}, False)])
 def test_a_cpu_has_bf16_by_its_instructions(monkeypatch, can, has):
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: can)
-    assert step._has_bf16() is has
+    assert step.has_bf16() is has
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_which_trainings_gain_from_bf16_on_cpus(base, gains):
 
 
 def test_a_bf16_training_on_a_cpu_is_resumed_with_the_same_bits(make_run, monkeypatch, schemas):
-    monkeypatch.setattr(step, "_has_bf16", lambda: True)  # torch computes it on every CPU
+    monkeypatch.setattr(step, "has_bf16", lambda: True)  # torch computes it on every CPU
     whole = make_run(in_folders(squares(40)), run="ft-whole", model="small-cnn", epochs=3)
     assert run(str(whole), "local") == 0
     assert check_success(whole.parent, schemas)["training"]["precision"] == "bf16"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy
 import pytest
-from conftest import events_of, small_reviews
+from conftest import events_of, resumed_at, small_reviews
 from language_models import conversations, install
 from result_checks import check_success, result_of
 from several_workers import together  # noqa: F401 - a fixture
@@ -60,6 +60,53 @@ def test_two_workers_teach_a_language_model_what_one_does(make_run, together, sc
     assert len(one[0]) == 4
     assert numpy.abs(one[0] - two[0]).max() < 1e-4
     assert one[1] == pytest.approx(two[1], abs=1e-4)
+
+
+@pytest.mark.parametrize("more", ["", "recompute: yes\nfrozen_weights: bf16"], ids=["as it is", "with less memory"])
+def test_workers_with_a_part_of_the_frozen_weights_learn_what_workers_with_all_do(make_run, together, schemas, more):  # noqa: F811
+    pytest.importorskip("peft")
+    options = f"finetuning: lora\nlearning_rate: 0.01\nbatch_size: 7\nmax_length: 32\nmerge: yes\nearly_stopping_patience: 0\n{more}"
+    found = []
+    for spread in ("no", "yes"):
+        spec = make_run({"chats.jsonl": conversations(60)}, run=f"ft-{spread}", epochs=2, more_options=f"{options}\nspread_weights: {spread}")
+        if spread == "no":
+            install(spec.parent.parent.parent / "models")
+        assert together(spec, 2) == 0
+        result = check_success(spec.parent, schemas)
+        decided = {e["what"]: e["choice"] for e in events_of(spec.parent) if e["kind"] == "decision"}
+        assert ("spread_weights" in decided) == (spread == "yes")
+        found.append((losses(spec.parent), result["metrics"]["test"]["loss"]["value"], numpy.array(merged(spec.parent))))
+    whole, parts = found
+    assert numpy.abs(whole[0] - parts[0]).max() < 1e-5
+    assert whole[1] == pytest.approx(parts[1], abs=1e-5)
+    assert numpy.abs(whole[2] - parts[2]).max() < 1e-5
+
+
+def merged(folder: Path) -> numpy.ndarray:
+    """The weights of the first layer of the model with its adapter added."""
+    from safetensors.numpy import load_file
+
+    return load_file(folder / "out" / "model" / "model.safetensors")["model.layers.0.self_attn.q_proj.weight"]
+
+
+@pytest.mark.parametrize("world", [1, 3])
+def test_a_training_with_spread_weights_is_resumed_by_another_number_of_workers(make_run, together, schemas, world):  # noqa: F811
+    pytest.importorskip("peft")
+    options = f"{_EVEN}\nfinetuning: lora\nlearning_rate: 0.02\nbatch_size: 6\nmax_length: 32\nspread_weights: yes"
+    found = []
+    for run in ("ft-undisturbed", "ft-killed"):
+        spec = make_run({"chats.jsonl": conversations(60)}, run=run, epochs=2, more_options=options)
+        if run == "ft-undisturbed":
+            install(spec.parent.parent.parent / "models")
+            assert together(spec, 2) == 0
+        else:
+            assert together(spec, 2, "killed") == 1
+            assert together(spec, world) == 0
+            assert resumed_at(spec.parent)
+        found.append((losses(spec.parent)[-2:], check_success(spec.parent, schemas)["metrics"]["test"]["loss"]["value"]))
+    undisturbed, resumed = found
+    assert numpy.abs(undisturbed[0] - resumed[0]).max() < 1e-5
+    assert undisturbed[1] == pytest.approx(resumed[1], abs=1e-5)
 
 
 def test_all_workers_stop_when_the_time_of_one_is_over(make_run, together, schemas):  # noqa: F811

@@ -5,7 +5,7 @@ import torch
 
 from trainer.core.plan import Rows
 from trainer.targets.target import Answers, Target
-from trainer.train import batches, forward
+from trainer.train import batches, forward, spread
 
 
 def outputs(
@@ -45,6 +45,8 @@ def outputs(
             done += len(some)
             if on_progress is not None:
                 on_progress(done)
+        for _ in range(_further_calls(model, rows, len(mine), target.evaluation_rows, world)):
+            forward.logits(model, rows, numpy.arange(1), device)
     if world > 1:
         whole = torch.from_numpy(found).to(device)
         torch.distributed.all_reduce(whole)  # a row is zero on all workers but the one that computed it
@@ -57,6 +59,13 @@ def outputs(
         return merged
     pieces = numpy.bincount(rows.owner, minlength=rows.examples).astype(found.dtype)
     return merged / (pieces[:, None] if width else pieces)
+
+
+def _further_calls(model: torch.nn.Module, rows: Rows, calls: int, at_once: int, world: int) -> int:
+    """How often this worker calls a model without need, so that all workers call one whose weights are spread equally often."""
+    if world == 1 or not len(rows) or not spread.is_spread(model):
+        return 0
+    return len(batches.evaluation(rows.features.lengths, at_once, 0, world)) - calls
 
 
 def _of_first(found: numpy.ndarray, device: torch.device) -> numpy.ndarray:

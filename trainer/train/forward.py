@@ -8,6 +8,7 @@ import numpy
 import torch
 
 from trainer.core.plan import IGNORED, Rows
+from trainer.models import transformer
 from trainer.train import batches
 
 
@@ -29,7 +30,7 @@ def logits(
     wanted = labels[:, 1:]
     # The last layer of a language model is as large as its vocabulary: it is computed only where a token of some row is learnt.
     places = torch.nonzero((wanted != IGNORED).any(dim=0)).squeeze(-1)
-    inner = _inner(model if plain is None else plain)
+    inner = transformer.without_adapter(model if plain is None else plain)
     known = _arguments(type(inner).forward)
     weight = getattr(inner.config, "router_aux_loss_coef", 0.0) if model.training and "output_router_logits" in known else 0.0
     routing = {"output_router_logits": True} if weight else {}
@@ -40,11 +41,6 @@ def logits(
         out = model(**inputs, **routing, use_cache=False)
         found = out.logits[:, places]
     return found, wanted[:, places], weight * out.aux_loss if weight else None
-
-
-def _inner(model):
-    """The model inside adapters."""
-    return model.get_base_model() if hasattr(model, "get_base_model") else model
 
 
 @functools.cache

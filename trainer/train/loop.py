@@ -76,7 +76,7 @@ def train(ctx: Context, plan: Plan, events: Events) -> Trained:
     training = Training(ctx, plan, events)
     training.resume()
     training.check_not_stopped()
-    if ctx.rank == 0:
+    if ctx.rank == 0 or training.stepper.is_spread:
         training.announce()
     with stop.pausable(Path(plan.work)) if ctx.rank == 0 else contextlib.nullcontext():
         stopped = training.run()
@@ -155,6 +155,7 @@ class Training:
                 f"This would take about {round(seconds / 3600)} hours on {count(self.ctx.threads * self.ctx.world, 'CPU')}.",
                 "Choose a smaller model, fewer rows (data.max_examples), or wait for a GPU (use_gpu: yes).",
             )
+        self.reporter.chose(self.plan.kind.device_decisions(self.model, self.plan))
         self.reporter.begins(self.data.per_epoch, self.rate, self.why_rate)
 
     def estimated(self) -> float:

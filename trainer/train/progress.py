@@ -1,7 +1,9 @@
 """Reports the progress of a training: events for the service and the user, scalars for TensorBoard."""
 
 import time
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -33,6 +35,8 @@ class ProgressReporter:
     def estimated(self, rows: int, at: Position, seconds: float, most: float) -> None:
         """Report the estimated ``seconds`` of the rest of the training, of which ``most`` are allowed."""
         self.expected = seconds
+        if not self.is_active:
+            return
         all_of_it = f"{count(rows, 'row')} and up to {count(self.epochs, 'epoch')} take"
         what = f"The remaining {self.steps - at.step} of {self.steps} steps take" if at.step else all_of_it
         where = f"{count(self.world, 'worker')} on {self.device.type.upper()}"
@@ -46,11 +50,18 @@ class ProgressReporter:
 
     def keeps(self, seconds: float, base: str) -> None:
         """Report that ``seconds`` of the time limit are kept to try ``base`` as it is; nothing for 0."""
-        if seconds:
+        if seconds and self.is_active:
             text = f"A training of {base} does not fit into max_minutes, so about {estimate.spelled(seconds)} are kept to try it as it is, too."
             self.events.decision("candidates", [f"{base} (frozen)"], text)
 
+    def chose(self, decisions: Iterable[tuple[str, Any, str]]) -> None:
+        """Report what was chosen for the device: names, choices, sentences."""
+        for decision in decisions if self.is_active else ():
+            self.events.decision(*decision)
+
     def begins(self, rows: int, rate: float, why_rate: str) -> None:
+        if not self.is_active:
+            return
         if why_rate:
             self.events.decision("learning_rate", rate, why_rate)
         self.events.phase("train", f"Training on {count(rows, 'row')} for up to {count(self.epochs, 'epoch')}.")

@@ -7,7 +7,7 @@ import numpy
 import torch
 
 from trainer.core.plan import Plan, Rows
-from trainer.train import batches, forward
+from trainer.train import batches, forward, spread
 from trainer.train.half_copy import HalfCopy, pays
 from trainer.train.objective import Objective
 from trainer.train.shared_memory import GradientExchange
@@ -29,7 +29,8 @@ class Stepper:
         self.computing = self.half.model if self.half else model  # computes the gradients
         self.wrapped: Any = self.computing  # or what DistributedDataParallel or torch.compile made of it
         self.exchange = None
-        if ctx.world > 1:
+        self.is_spread = ctx.world > 1 and spread.is_spread(model)
+        if ctx.world > 1 and not self.is_spread:
             if ctx.device.type == "cpu":
                 self.exchange = GradientExchange(ctx.rank, ctx.world, sum(p.numel() for p in self._trained()))
             self.wrapped = torch.nn.parallel.DistributedDataParallel(
@@ -56,7 +57,9 @@ class Stepper:
         whole = numpy.resize(batch, max(len(batch), self.ctx.world))
         weight = self.objective.weight(data.targets[whole])
         mine = batches.share(batch, self.ctx.rank, self.ctx.world)
-        loss = self._fitting(mine, lambda: self._gradients(data, mine, weight, step))
+        loss = self._fitting(mine, lambda: self._gradients(data, mine, weight, step, len(whole) // self.ctx.world))
+        if self.is_spread:
+            spread.average(self._trained())
         self.sum += loss.double() * len(batch) / weight
         return loss / self.objective.weight(data.targets[mine])
 
@@ -65,7 +68,7 @@ class Stepper:
         mine = batches.share(batch, self.ctx.rank, self.ctx.world)
 
         def gradients() -> None:
-            for part in self._parts(mine):
+            for part in self._parts(mine, max(1, len(batch) // self.ctx.world)):
                 self.loss(model, data, part, numpy.random.default_rng(0)).backward()
 
         self._fitting(mine, gradients)
@@ -78,20 +81,21 @@ class Stepper:
             except torch.OutOfMemoryError as e:
                 self._halve(mine, e)
 
-    def _parts(self, mine: numpy.ndarray) -> list[numpy.ndarray]:
-        """This worker's rows of a batch, split into the parts that are in memory at once."""
-        return numpy.array_split(mine, min(self.accumulation, len(mine)))
+    def _parts(self, mine: numpy.ndarray, fewest: int) -> list[numpy.ndarray]:
+        """This worker's rows of a batch, split into the parts that are in memory at once. ``fewest`` are the rows of the worker with the
+        fewest: all have as many parts, since weights that are spread are exchanged in each."""
+        return numpy.array_split(mine, min(self.accumulation, fewest if self.is_spread else len(mine)))
 
-    def _gradients(self, data: Rows, mine: numpy.ndarray, weight: float, step: int) -> torch.Tensor:
+    def _gradients(self, data: Rows, mine: numpy.ndarray, weight: float, step: int, fewest: int) -> torch.Tensor:
         total = torch.zeros((), device=self.ctx.device)
         _seed(self.ctx.device, _mix(self.settings.seed, step, self.ctx.rank))
         random = numpy.random.default_rng([self.settings.seed, step, self.ctx.rank])
         if self.half:
             self.half.take_weights()
-        parts = self._parts(mine)
+        parts = self._parts(mine, fewest)
         for i, part in enumerate(parts):
             last = i == len(parts) - 1
-            with contextlib.nullcontext() if last or self.ctx.world == 1 else self.wrapped.no_sync():
+            with contextlib.nullcontext() if last or self.ctx.world == 1 or self.is_spread else self.wrapped.no_sync():
                 summed = self.loss(self.wrapped, data, part, random)
                 # DDP takes the mean of the gradients over the workers. Weighted so, it is the gradient of the mean over the
                 # rows, whatever the number of workers and however unevenly a last batch is shared.
@@ -165,7 +169,7 @@ class Stepper:
 
 def _precision(wanted: str, device: torch.device, gains: bool) -> str:
     """The precision to use: half precision only if the device supports it, and on CPUs by itself only where the training ``gains``."""
-    if device.type == "cpu" and wanted in ("auto", "bf16") and _has_bf16():
+    if device.type == "cpu" and wanted in ("auto", "bf16") and has_bf16():
         return "bf16" if gains or wanted == "bf16" else "fp32"
     if device.type != "cuda" or wanted == "fp32":
         return "fp32"
@@ -176,7 +180,7 @@ def _precision(wanted: str, device: torch.device, gains: bool) -> str:
     return "fp16" if wanted == "auto" else "fp32"
 
 
-def _has_bf16() -> bool:
+def has_bf16() -> bool:
     """Whether this CPU has instructions for products of bf16 matrices. Others only imitate them, and are slower with it."""
     can = torch.cpu.get_capabilities()
     return can.get("amx_bf16", False) or can.get("avx512_bf16", False)

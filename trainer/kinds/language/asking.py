@@ -27,11 +27,12 @@ class Asked:
     merged: Path | None
 
 
-def ask(model, plan: Plan, device, events: Events) -> Asked:
-    """Ask ``model``, which is trained, and its base. Merges the adapter of ``model`` last, if that is asked for."""
+def ask(model, plan: Plan, device, events: Events | None) -> Asked:
+    """Ask ``model``, which is trained, and its base. Merges the adapter of ``model`` last, if that is asked for. See ``Kind.after_training``."""
     from trainer.train import evaluate
 
-    events.phase("test", f"Writing answers to {len(plan.details.prompts)} held-out prompts.")
+    if events is not None:
+        events.phase("test", f"Writing answers to {len(plan.details.prompts)} held-out prompts.")
     adapted = hasattr(model, "disable_adapter")
     trained = sum(p.numel() for p in model.parameters() if p.requires_grad or not adapted)
     after = samples.answers(model, plan.details, device)
@@ -42,10 +43,19 @@ def ask(model, plan: Plan, device, events: Events) -> Asked:
             if len(rows := plan.splits["test"]):
                 base = evaluate.answers(original, rows, plan.target, device)
     merged = None
-    if adapted and plan.settings.merge:
+    if adapted and plan.settings.merge and events is not None:
         merged = Path(plan.work) / MERGED
-        lora.merge(model, merged)
+        lora.merge(_in_single_precision(model, plan), merged)
     return Asked(after, before, base, trained, merged)
+
+
+def _in_single_precision(model, plan: Plan):
+    """``model`` on the base as it is installed: an adapter that is added to weights in bf16 would be rounded with them, and of weights that are
+    spread over workers there is a part only."""
+    from trainer.kinds.language import held, network
+
+    how = held.of(model)
+    return lora.moved(model, network.base_model(plan)) if how.half or how.workers > 1 else model
 
 
 @contextlib.contextmanager
@@ -57,4 +67,4 @@ def _base(model, plan: Plan, adapted: bool):
         return
     from trainer.kinds.language import network as language
 
-    yield language.base_model(model, plan)
+    yield language.base_model(plan).to(next(model.parameters()).device)

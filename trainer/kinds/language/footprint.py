@@ -12,6 +12,19 @@ _BILLION = 1_000_000_000
 
 
 @dataclass(frozen=True)
+class Held:
+    """How a model is held while it is trained: frozen weights in bf16 (``half``), activations ``recomputed`` in the backward pass, and frozen
+    weights in equal parts on so many ``workers``."""
+
+    half: bool = False
+    recomputed: bool = False
+    workers: int = 1
+
+
+AS_IT_IS = Held()  # all weights in fp32, all activations kept
+
+
+@dataclass(frozen=True)
 class Footprint:
     """What decides the memory of a training: the weights, how many are trained, and the size of a batch and of the model's layers."""
 
@@ -23,11 +36,15 @@ class Footprint:
     width: int
     vocabulary: int
 
-    def needed(self, length: int = 0) -> int:
-        """About how many bytes it takes in single precision, with sequences of ``length`` tokens (0: as chosen)."""
+    def needed(self, length: int = 0, held: Held = AS_IT_IS) -> int:
+        """About how many bytes it takes, with sequences of ``length`` tokens (0: as chosen)."""
         tokens = self.rows * (length or self.length)
-        activations = 2 * tokens * (34 * self.layers * self.width + 10 * self.vocabulary)
-        return _ROOM + 4 * self.weights + _STATE * self.trained + activations
+        # Where they are computed again, a layer keeps its input (4 bytes a number), and one layer at a time has the rest.
+        layers = 2 * self.layers + 34 if held.recomputed else 34 * self.layers
+        activations = (1 if held.half else 2) * tokens * (layers * self.width + 10 * self.vocabulary)
+        frozen = self.weights - self.trained if self.trained < self.weights else 0
+        held_frozen = (2 if held.half else 4) * frozen // held.workers
+        return _ROOM + 4 * (self.weights - frozen) + held_frozen + _STATE * self.trained + activations
 
 
 def of(folder: Path, config: dict, settings, shape: dict) -> Footprint:
@@ -56,12 +73,12 @@ def count(folder: Path) -> int:
     return total
 
 
-def check(needs: Footprint, available: int, name: str, method: str) -> None:
-    """Raise UserError where the training does not fit into ``available`` bytes."""
-    needed = needs.needed()
+def check(needs: Footprint, available: int, name: str, method: str, held: Held = AS_IT_IS) -> None:
+    """Raise UserError where the training of a model that is ``held`` so does not fit into ``available`` bytes."""
+    needed = needs.needed(held=held)
     if needed <= available:
         return
-    shorter = f"max_length {SHORTER} ({gigabytes(needs.needed(SHORTER))})" if needs.length > SHORTER else "a smaller batch_size"
+    shorter = f"max_length {SHORTER} ({gigabytes(needs.needed(SHORTER, held))})" if needs.length > SHORTER else "a smaller batch_size"
     raise UserError(
         "model_memory",
         f"{name} has {spelled_count(needs.weights)} weights: {'LoRA' if method == 'lora' else 'full finetuning'} needs about {gigabytes(needed)} "

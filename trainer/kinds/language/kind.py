@@ -68,6 +68,11 @@ class Language(ExampleKind):
 
         return network.build(plan)
 
+    def device_decisions(self, model, plan):
+        from trainer.kinds.language import network
+
+        return network.decisions(model, plan)
+
     def load(self, folder, like=None, base=None) -> Any:
         from trainer.kinds.language import network
 

@@ -64,6 +64,15 @@ def refreshed(model, folder: Path):
     return model.eval()
 
 
+def moved(model, base: torch.nn.Module):
+    """The adapter of ``model`` on ``base``, which has the same shape."""
+    from peft import get_peft_model, get_peft_model_state_dict, set_peft_model_state_dict
+
+    found = get_peft_model(base, model.active_peft_config)
+    set_peft_model_state_dict(found, get_peft_model_state_dict(model, save_embedding_layers=False))
+    return found.eval()
+
+
 def merge(model, folder: Path) -> None:
     """Write the model with its adapter added to the weights. ``model`` cannot be used as an adapter any more."""
     model.merge_and_unload().save_pretrained(folder, safe_serialization=True)

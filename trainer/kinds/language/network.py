@@ -1,7 +1,9 @@
 """Text generation: an installed causal model that is finetuned, by LoRA or whole, or a small one from random weights."""
 
 import dataclasses
+import functools
 from pathlib import Path
+from typing import Any
 
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
@@ -9,10 +11,9 @@ from trainer.core import registry
 from trainer.core.example import Dataset
 from trainer.core.plan import Plan, Rows
 from trainer.errors import UserError, gigabytes
-from trainer.kinds.language import encoding, footprint, lora, samples
+from trainer.kinds.language import encoding, footprint, held, lora, samples
 from trainer.kinds.language.encoding import Encoder
 from trainer.kinds.rows import conversations as forms
-from trainer.memory import memory
 from trainer.models import catalogue, vocabulary
 from trainer.models.catalogue import Base
 from trainer.run_folder import files
@@ -118,18 +119,37 @@ def base_folder(spec: Spec, folder: Path, base: str) -> Path | None:
 
 def build(plan: Plan):
     """The installed base model, with an adapter where only that is trained, or a new model."""
-    import torch
-
-    from trainer.models import transformer
+    from trainer.train import spread
 
     if plan.base.folder is None:
         from trainer.kinds.language import shapes
 
         return shapes.build(shapes.restored(plan.shape), plan.shape["end"])
-    if not torch.cuda.is_available():  # the memory of a GPU is another one
-        footprint.check(footprint.Footprint(**plan.shape["footprint"]), memory(), plan.base.name, plan.shape["finetuning"])
-    model = transformer.from_base(_AUTO, plan)
+    needs, place = _needs(plan), held.place()
+    how = held.chosen(needs, plan.settings, place)
+    if not place.gpu:  # on a GPU, a batch that does not fit is computed in parts
+        footprint.check(needs, place.memory, plan.base.name, plan.shape["finetuning"], how)
+    read = functools.partial(_whole, plan, how)
+    return read() if how.workers == 1 else spread.in_turn(read, "cuda" if place.gpu else "cpu")
+
+
+def _whole(plan: Plan, how: footprint.Held):
+    """The installed model on one machine, with its adapter."""
+    import torch
+
+    from trainer.models import transformer
+
+    model = held.apply(transformer.from_base(_AUTO, plan, dtype=torch.bfloat16 if how.half else torch.float32), how)
     return lora.wrap(model, plan.shape["rank"], plan.shape["alpha"], plan.settings.seed) if plan.shape["finetuning"] == "lora" else model
+
+
+def decisions(model, plan: Plan) -> list[tuple[str, Any, str]]:
+    """What ``build`` chose for the memory of its device."""
+    return [] if plan.base.folder is None else held.decisions(held.of(model), _needs(plan))
+
+
+def _needs(plan: Plan) -> footprint.Footprint:
+    return footprint.Footprint(**plan.shape["footprint"])
 
 
 def load(folder: Path, like=None, base: Path | None = None):
@@ -158,11 +178,11 @@ def save(model, plan: Plan, folder: Path) -> None:
         transformer.save(model, plan, folder)
 
 
-def base_model(model, plan: Plan):
-    """The model as it was before the training; None where it began with random weights."""
+def base_model(plan: Plan):
+    """The installed model as it was before the training, in the memory of the CPU; None where the training began with random weights."""
     from trainer.models import transformer
 
-    return None if plan.base.fresh else transformer.load(_AUTO, plan.base.folder, None).to(next(model.parameters()).device)
+    return None if plan.base.fresh else transformer.load(_AUTO, plan.base.folder, None)
 
 
 def baseline(encoder: Encoder, data: Dataset, rows: dict[str, Rows], max_width: int):

@@ -57,6 +57,8 @@ def _generated(model, prompts: list[list[int]], asks: Asks, device) -> list[list
     """The answers to a few prompts. They are filled up at the beginning, so that all answers begin at the same place."""
     import torch
 
+    from trainer.train import spread
+
     width = max(map(len, prompts))
     ids = numpy.full((len(prompts), width), asks.pad_id, numpy.int64)
     mask = numpy.zeros_like(ids)
@@ -66,7 +68,7 @@ def _generated(model, prompts: list[list[int]], asks: Asks, device) -> list[list
     torch.manual_seed(asks.seed)
     with torch.inference_mode():
         inputs = {"input_ids": torch.from_numpy(ids).to(device), "attention_mask": torch.from_numpy(mask).to(device)}
-        written = model.generate(**inputs)[:, width:].cpu().tolist()
+        written = model.generate(**inputs, synced_gpus=spread.is_spread(model))[:, width:].cpu().tolist()
     return [_until(row, asks.stop) for row in written]
 
 
@@ -80,7 +82,9 @@ def _generating(model, asks: Asks):
     """``model`` with a configuration for the answers that holds nothing of its own, such as a temperature."""
     from transformers import GenerationConfig
 
-    inner = model.get_base_model() if hasattr(model, "get_base_model") else model
+    from trainer.models import transformer
+
+    inner = transformer.without_adapter(model)
     own, cache, was_training = inner.generation_config, inner.config.use_cache, model.training
     how = {"do_sample": True, "temperature": 0.8, "top_k": 50} if asks.sampled else {"do_sample": False}
     inner.generation_config = GenerationConfig(

@@ -6,7 +6,7 @@ import json
 import pytest
 from language_models import COLOURS, conversations, install
 from process_faults import KILLED, run_apart, start_apart  # noqa: F401 - fixtures
-from result_checks import blocks_of, check_success, facts_of, predictions, weights
+from result_checks import blocks_of, check_success, events_of, facts_of, predictions, weights
 
 from trainer.run import run
 
@@ -105,3 +105,37 @@ def test_the_parts_of_a_batch_count_by_their_learnt_tokens(make_run):
     for name, tensor in found[0].items():
         assert (tensor - found[1][name]).abs().max() < 1e-5, name
     assert max((found[0][n] - before[n]).abs().max() for n in before) > 1e-3
+
+
+def decisions(folder) -> dict:
+    return {e["what"]: e["choice"] for e in events_of(folder) if e["kind"] == "decision"}
+
+
+def test_recomputed_activations_give_the_same_bits(make_run, schemas):
+    pytest.importorskip("peft")
+    kept = make_run({"chats.jsonl": conversations(60)}, run="ft-kept", epochs=1, more_options=f"{LORA}\nrecompute: no")
+    install(models_of(kept))
+    trained(kept, schemas)
+    again = make_run({"chats.jsonl": conversations(60)}, epochs=1, more_options=f"{LORA}\nrecompute: yes")
+    trained(again, schemas)
+    assert "recompute" not in decisions(kept.parent)
+    assert decisions(again.parent)["recompute"] == "yes"
+    assert weights(again.parent) == weights(kept.parent)
+
+
+def test_a_base_in_bf16_learns_and_is_merged_into_weights_in_single_precision(make_run, schemas):
+    peft = pytest.importorskip("peft")
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    spec = make_run({"chats.jsonl": conversations()}, epochs=3, more_options=f"{LORA}\nfrozen_weights: bf16\nmerge: yes")
+    base = install(models_of(spec))
+    result = trained(spec, schemas)
+    assert decisions(spec.parent)["frozen_weights"] == "bf16"
+    first = next(b for b in result["metrics"]["baselines"] if b["name"] == "base")["test"]
+    assert result["metrics"]["test"]["loss"]["value"] < 0.5 * first["loss"]["value"]
+    model = spec.parent / "out" / "model"
+    merged = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32)
+    adapted = peft.PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32), model / "adapter").merge_and_unload()
+    for name, tensor in adapted.state_dict().items():
+        assert torch.allclose(merged.state_dict()[name], tensor, atol=1e-6), name

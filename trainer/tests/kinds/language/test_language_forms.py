@@ -167,9 +167,9 @@ def test_a_training_of_days_is_refused_with_the_number(make_run, monkeypatch):
 
 
 def test_a_model_that_does_not_fit_is_refused_with_what_would(make_run, monkeypatch):
-    from trainer.kinds.language import network as language
+    from trainer.kinds.language import held
 
-    monkeypatch.setattr(language, "memory", lambda: 500_000_000)
+    monkeypatch.setattr(held, "memory", lambda: 500_000_000)
     spec = make_run({"chats.jsonl": conversations(60)}, epochs=1)
     install(spec.parent.parent.parent / "models")
     assert run(str(spec), "local") == 2

@@ -1,5 +1,6 @@
 """The parts of language models that need no torch: sequences, windows, documents, vocabularies and the memory of a training."""
 
+import dataclasses
 import math
 from types import SimpleNamespace
 
@@ -11,8 +12,8 @@ from safetensors import numpy as safetensors
 from trainer.core.example import Example
 from trainer.core.plan import IGNORED
 from trainer.errors import UserError, gigabytes
-from trainer.kinds.language import bpe, footprint, ngram, samples, sequences, simple, streams
-from trainer.kinds.language.footprint import Footprint
+from trainer.kinds.language import bpe, footprint, held, ngram, samples, sequences, simple, streams
+from trainer.kinds.language.footprint import Footprint, Held
 from trainer.kinds.language.shapes import Shape, restored
 from trainer.kinds.language.streams import FilePart, Stream, Windows
 from trainer.kinds.rows import documents
@@ -167,6 +168,63 @@ def test_the_memory_of_a_training_by_its_parts():
     activations = 2 * 4 * 512 * (34 * 2 * 64 + 10 * 1000)
     assert SMALL.needed() == 600_000_000 + 4_000_000 + 12_000_000 + activations
     assert SMALL.needed(256) == SMALL.needed() - activations // 2
+    assert SMALL.needed(held=Held(recomputed=True)) == SMALL.needed() - activations + 2 * 4 * 512 * ((2 * 2 + 34) * 64 + 10 * 1000)
+    adapter = dataclasses.replace(SMALL, trained=10_000)
+    assert adapter.needed(held=Held(half=True)) == adapter.needed() - 2 * 990_000 - activations // 2
+    assert adapter.needed(held=Held(workers=3)) == adapter.needed() - 4 * 660_000
+
+
+GB = 1_000_000_000
+LARGE = Footprint(weights=7 * GB, trained=40_000_000, rows=8, length=1024, layers=32, width=4096, vocabulary=32_000)
+CPU, OLD_CPU, GPU, OLD_GPU = ((False, True), (False, False), (True, True), (True, False))
+AUTO = {"frozen_weights": "auto", "recompute": "auto", "spread_weights": "auto", "mixed_precision": "auto"}
+
+
+@pytest.mark.parametrize(
+    ("needs", "options", "device", "size", "wanted"),
+    [
+        (LARGE, {}, GPU, 80, Held(True, False)),
+        (LARGE, {}, GPU, 40, Held(True, True)),
+        (LARGE, {}, OLD_GPU, 200, Held(False, False)),
+        (LARGE, {}, OLD_GPU, 80, Held(False, True)),
+        (LARGE, {}, CPU, 200, Held(False, False)),
+        (LARGE, {}, CPU, 80, Held(True, False)),
+        (LARGE, {}, CPU, 40, Held(True, True)),
+        (LARGE, {}, OLD_CPU, 40, Held(False, True)),
+        (LARGE, {"frozen_weights": "fp32"}, GPU, 200, Held(False, False)),
+        (LARGE, {"frozen_weights": "bf16"}, OLD_CPU, 200, Held(True, False)),
+        (LARGE, {"mixed_precision": "fp32"}, GPU, 200, Held(False, False)),
+        (LARGE, {"recompute": "no"}, GPU, 20, Held(True, False)),
+        (LARGE, {"recompute": "yes"}, GPU, 200, Held(True, True)),
+        (SMALL, {}, GPU, 80, Held(False, False)),
+        (SMALL, {"frozen_weights": "bf16"}, GPU, 80, Held(False, False)),
+    ],
+)  # fmt: skip
+def test_how_a_model_is_held_follows_from_the_memory(needs, options, device, size, wanted):
+    assert held.chosen(needs, SimpleNamespace(**AUTO | options), held.Place(*device, size * GB)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("needs", "options", "size", "wanted"),
+    [
+        (LARGE, {}, 40, Held(True, True, 1)),
+        (LARGE, {}, 20, Held(True, True, 4)),
+        (LARGE, {"spread_weights": "no"}, 20, Held(True, True, 1)),
+        (LARGE, {"spread_weights": "yes"}, 80, Held(True, False, 4)),
+        (SMALL, {"spread_weights": "yes"}, 80, Held(False, False, 1)),
+    ],
+)
+def test_weights_are_spread_over_workers_where_they_do_not_fit_into_one(needs, options, size, wanted):
+    assert held.chosen(needs, SimpleNamespace(**AUTO | options), held.Place(*GPU, size * GB, 4)) == wanted
+
+
+def test_what_is_said_of_how_a_model_is_held():
+    assert held.decisions(Held(), LARGE) == []
+    assert held.decisions(Held(half=True, recomputed=True, workers=4), LARGE) == [
+        ("frozen_weights", "bf16", "The weights that are not trained are held in bf16, and the model computes in it: about 53 GB less of memory."),
+        ("recompute", "yes", "Activations are computed again in the backward pass: about 33 GB less of memory, in about a third more time."),
+        ("spread_weights", "yes", "Each of the 4 workers holds a part of the weights that are not trained: about 10 GB less of memory for each."),
+    ]
 
 
 @pytest.mark.parametrize(

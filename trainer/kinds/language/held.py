@@ -1,0 +1,116 @@
+"""How a language model is held in memory while it is trained: the precision of its frozen weights, what is kept for the
+backward pass, and which worker holds what.
+
+torch is imported where it is used, which is in workers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from trainer.errors import gigabytes
+from trainer.kinds.language.footprint import Footprint, Held
+from trainer.memory import memory
+
+if TYPE_CHECKING:
+    import torch
+
+    from trainer.config.settings import Settings
+
+_GPU_SHARE = 0.9  # of the memory of a GPU: the rest is taken by libraries and lost between blocks
+
+
+@dataclass(frozen=True)
+class Place:
+    """The device of a worker: whether it is a GPU, whether it computes in bf16, its bytes of memory, and the workers that train together."""
+
+    gpu: bool
+    bf16: bool
+    memory: int
+    workers: int = 1
+
+
+def place() -> Place:
+    """The device that a model of this worker is trained on; of several workers the least that each has, so that all choose the same."""
+    import torch
+    import torch.distributed as dist
+
+    from trainer.train.step import has_bf16
+
+    gpu = torch.cuda.is_available()
+    if gpu:
+        size = _GPU_SHARE * torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory
+        half = torch.cuda.is_bf16_supported(including_emulation=False)
+    else:
+        size, half = memory(), has_bf16()
+    if not dist.is_initialized():
+        return Place(gpu, half, int(size))
+    least = torch.tensor([float(size), float(half)], dtype=torch.float64, device="cuda" if gpu else "cpu")
+    dist.all_reduce(least, op=dist.ReduceOp.MIN)
+    return Place(gpu, bool(least[1]), int(least[0]), dist.get_world_size())
+
+
+def chosen(needs: Footprint, settings: Settings, where: Place) -> Held:
+    """How to hold the model of ``needs``. What the user chose stays.
+
+    Frozen weights are held in bf16 on a GPU that computes in it, which loses nothing there; on a CPU only where the memory is too small
+    for fp32. Where the training still does not fit, activations are computed again in the backward pass, then frozen weights are spread
+    over the workers: both cost time.
+    """
+    frozen = needs.trained < needs.weights
+    may_halve = frozen and where.bf16 and settings.mixed_precision in ("auto", "bf16")
+    half = frozen and settings.frozen_weights == "bf16"
+    if settings.frozen_weights == "auto" and may_halve:
+        half = where.gpu or needs.needed() > where.memory
+    found = Held(half, settings.recompute == "yes")
+    if frozen and settings.spread_weights == "yes":
+        found = replace(found, workers=where.workers)
+    if settings.recompute == "auto" and needs.needed(held=found) > where.memory:
+        found = replace(found, recomputed=True)
+    if frozen and settings.spread_weights == "auto" and needs.needed(held=found) > where.memory:
+        found = replace(found, workers=where.workers)
+    return found
+
+
+def apply(model: Any, held: Held) -> Any:
+    """``model``, which computes its activations again in the backward pass where ``held`` says so."""
+    if held.recomputed:
+        model.activation_checkpointing_enable(activation_checkpointing_kwargs={"use_reentrant": False})
+    return model
+
+
+def of(model: torch.nn.Module) -> Held:
+    """How ``model`` is held."""
+    import torch
+
+    from trainer.models import transformer
+    from trainer.train import spread
+
+    frozen = (p for p in model.parameters() if not p.requires_grad)
+    recomputed = bool(transformer.without_adapter(model).is_activation_checkpointing)
+    workers = torch.distributed.get_world_size() if spread.is_spread(model) else 1
+    return Held(any(p.dtype == torch.bfloat16 for p in frozen), recomputed, workers)
+
+
+def decisions(held: Held, needs: Footprint) -> list[tuple[str, Any, str]]:
+    """What to say of ``held``, as ``Kind.device_decisions`` gives it."""
+    found: list[tuple[str, Any, str]] = []
+    if held.half:
+        saved = gigabytes(needs.needed() - needs.needed(held=Held(half=True)))
+        found.append(
+            (
+                "frozen_weights",
+                "bf16",
+                f"The weights that are not trained are held in bf16, and the model computes in it: about {saved} less of memory.",
+            )
+        )
+    if held.recomputed:
+        saved = gigabytes(needs.needed(held=Held(held.half)) - needs.needed(held=Held(held.half, recomputed=True)))
+        why = f"Activations are computed again in the backward pass: about {saved} less of memory, in about a third more time."
+        found.append(("recompute", "yes", why))
+    if held.workers > 1:
+        saved = gigabytes(needs.needed(held=replace(held, workers=1)) - needs.needed(held=held))
+        why = f"Each of the {held.workers} workers holds a part of the weights that are not trained: about {saved} less of memory for each."
+        found.append(("spread_weights", "yes", why))
+    return found
