@@ -2,7 +2,7 @@
 
 import collections
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from trainer.core import registry
 from trainer.core.example import SPLITS, Example
