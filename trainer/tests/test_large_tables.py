@@ -25,7 +25,9 @@ from trainer.data.formats import parquet, plain, tables
 from trainer.data.formats.arrow_table import ArrowTable
 from trainer.data.formats.table import NotATable
 from trainer.errors import UserError
+from trainer.estimators import folds
 from trainer.kinds.rows import reading
+from trainer.kinds.table import held_out
 from trainer.run_folder.events import Events
 
 NEVER = 1 << 62
@@ -213,7 +215,9 @@ import resource, sys
 from pathlib import Path
 import loading, pyarrow.csv, pyarrow.compute
 from test_large_tables import spec_of
+from trainer.estimators import folds
 from trainer.kinds.rows import reading
+from trainer.kinds.table import held_out
 from trainer.run_folder.events import Events
 folder = Path(sys.argv[1])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -277,3 +281,8 @@ def test_a_parquet_file_that_lies_is_no_table(tmp_path, monkeypatch):
         except (NotATable, UserError):
             pass
     assert not list(tmp_path.glob(".mapped-*"))
+
+
+def test_examples_that_folds_judge_have_an_identity():
+    """Held-out examples are told from others by identity, which those of a list have."""
+    assert max(held_out.MOST, folds.MOST) < reading.FEW
