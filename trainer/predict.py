@@ -23,6 +23,7 @@ from trainer.models import saved_model
 from trainer.models.catalogue import Base
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
+from trainer.targets import threshold as thresholds
 from trainer.targets.target import fits
 
 _AT_ONCE = 5000  # rows that an estimator predicts between two looks at whether the run is stopped
@@ -88,6 +89,9 @@ def examples(spec: Spec, settings, model: Model, launcher, events: Events, began
             "no_rows", f"No row of {some(files, 3)} can be predicted: the columns that the model reads are empty in every row.",
             "Fill in these columns, or choose another data_file.", f"The model reads {some(columns)}." if columns else "",
         )  # fmt: skip
+    if settings.threshold:
+        target, why = thresholds.chosen(target, settings.threshold)
+        events.decision("threshold", settings.threshold, why)
     events.decision("rows", len(rows_read), f"A model for {described['task']} predicts {len(rows_read)} rows of {some(files, 3)}.")
     truth = target.encode(targets(rows_read))
     stop.check(spec.folder)

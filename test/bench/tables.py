@@ -128,7 +128,7 @@ def ours(data: Dataset, plan: Plan, names: list[str], reading: float) -> dict[st
 def others(data: Dataset, plan: Plan) -> dict[str, Score]:
     """The scores of other programs that are installed."""
     rows = data.splits["train"] + data.splits["validation"]
-    columns = Columns.learn(data.columns, data.types, rows)
+    columns = Columns.learn(data, rows)
     cells, test = columns.cells(rows), columns.cells(data.splits["test"])
     cells[:, numpy.isnan(cells).all(axis=0)] = 0
     targets, labels = plan.target.encode([e.target for e in rows]), plan.target.labels

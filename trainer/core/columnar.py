@@ -97,15 +97,16 @@ class Columnar(Sequence[Example]):
             at = self.at[start : start + BLOCK]
             yield from zip(*(c.texts(at) for c in self.store.cells))
 
-    def joined(self) -> Iterator[list[bytes]]:
-        """The cells that a model reads of each row as one text in UTF-8, with ``SEPARATOR`` between them, in blocks; positions must ascend."""
+    def joined(self, cells: int | None = None) -> Iterator[list[bytes]]:
+        """The cells that a model reads of each row, or the first ones, as one text in UTF-8 with ``SEPARATOR`` between them, in blocks. Positions
+        must ascend."""
         import pyarrow
         import pyarrow.compute as pc
 
         separator = pyarrow.scalar(SEPARATOR, pyarrow.large_string())
         for start in range(0, len(self.at), _JOINED):
             at = self.at[start : start + _JOINED]
-            yield pc.binary_join_element_wise(*(c.array(at) for c in self.store.cells), separator).cast("large_binary").to_pylist()
+            yield pc.binary_join_element_wise(*(c.array(at) for c in self.store.cells[:cells]), separator).cast("large_binary").to_pylist()
 
     def grouped(self, groups: list[str]) -> Columnar:
         """The same examples, each with the group of its place in ``groups``, in a store of their own."""
@@ -113,6 +114,10 @@ class Columnar(Sequence[Example]):
         places = numpy.zeros(len(self.store.rows), numpy.int32)
         places[self.at] = [known.setdefault(g, len(known)) for g in groups]
         return Columnar(replace(self.store, groups=Codes(list(known), places)), self.at)
+
+    def narrowed(self, places: Sequence[int]) -> Columnar:
+        """The same examples, with the cells at these places alone."""
+        return Columnar(replace(self.store, cells=tuple(self.store.cells[p] for p in places)), self.at)
 
     def targeted(self, targets: list[str]) -> Columnar:
         """The same examples, in a store whose rows have these targets."""
@@ -138,6 +143,13 @@ def taken(examples: Examples, places: numpy.ndarray) -> Examples:
     if isinstance(examples, Columnar):
         return cast(Examples, examples.taken(places))
     return cast(Examples, [examples[i] for i in places.tolist()])
+
+
+def narrowed(examples: Sequence[Example], places: Sequence[int]) -> Sequence[Example]:
+    """The examples, with the cells at these places alone."""
+    if isinstance(examples, Columnar):
+        return examples.narrowed(places)
+    return [replace(e, content=tuple(e.content[p] for p in places)) for e in examples]
 
 
 def targets(examples: Sequence[Example]) -> list[str]:

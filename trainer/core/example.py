@@ -39,7 +39,8 @@ class Dataset:
     large tables are no lists: see ``trainer.core.columnar``.
 
     ``label_column`` is empty where folders are the labels. ``types`` says of each column of a table whether it holds a
-    "number" or a "category"; of a text model, the column that is read as the second text is marked "pair".
+    "number" or a "category", or is of another sort that its kind knows; of a text model, the column that is read as the second text is marked
+    "pair". ``learnt`` is what its kind learnt of single columns from the training rows while it read them, by the names of the columns.
     """
 
     task: str
@@ -55,6 +56,7 @@ class Dataset:
     not_read: list[tuple[str, str]] = field(default_factory=list)  # names of files of the dataset, reasons
     checks: list[dict] = field(default_factory=list)
     split_sha256: str = ""
+    learnt: dict[str, Any] = field(default_factory=dict)
     separator: str = ""  # between the labels of a target, where rows have several
 
     def counts(self) -> dict[str, int]:

@@ -28,14 +28,22 @@ def words(text: str) -> str:
 class Keys:
     """``keys(example)`` is equal for copies: the same words, the same cells, the same bytes of an image.
 
-    ``key`` is that of the kind of data; rows in columns are a table's, whose cells are their key.
+    ``key`` is that of the kind of data; rows in columns are a table's, whose first ``cells``
+    are their key (None: all).
     ``known`` holds sha256 sums of files that are known already.
     With ``by_row`` no two rows are copies: rows of a few categories are equal by chance. With ``by_time`` rows of different times are none.
     """
 
-    def __init__(self, key: Callable[[Example], str] = texts, known: dict[Path, str] | None = None, by_row: bool = False, by_time: bool = False):
+    def __init__(
+        self,
+        key: Callable[[Example], str] = texts,
+        known: dict[Path, str] | None = None,
+        by_row: bool = False,
+        by_time: bool = False,
+        cells: int | None = None,
+    ):
         self._key_of, self._sums, self._by_row = key, known or {}, by_row
-        self._by_time = by_time
+        self._by_time, self._cells = by_time, cells
         self._keys: dict[int, str] = {}  # by identity, which is much faster than by value
         self._held: list[Example] = []  # so that no identity is used again
         self._digests: dict[int, tuple[Store, numpy.ndarray, numpy.ndarray]] = {}
@@ -91,7 +99,7 @@ class Keys:
             times = itertools.repeat(None, len(whole)) if store.whens is None else (None if w != w else w for w in store.whens.tolist())
             ends = (end + f"\0{when}".encode() for end, when in zip(ends, times))
         found = bytearray()
-        for block in whole.joined():
+        for block in whole.joined(self._cells):
             found += b"".join([hashlib.blake2b(text + end, digest_size=16).digest() for text, end in zip(block, ends)])
         return numpy.frombuffer(found, numpy.uint8).reshape(-1, 16)
 

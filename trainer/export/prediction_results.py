@@ -102,7 +102,8 @@ def _line(
         return [*line, *beside]
     sure = answered.confidence[i]
     line += [f"{sure:.4f}", *["yes" if sure < settings.min_confidence else "no"] * bool(settings.min_confidence), *beside]
-    for place in numpy.argsort(-answered.outputs[i], kind="stable")[1:others]:
+    likely = numpy.argsort(-answered.outputs[i], kind="stable")
+    for place in likely[likely != answered.predicted[i]][: max(0, others - 1)]:  # the answer need not be the likeliest class
         line += [target.labels[place], f"{answered.outputs[i][place]:.4f}"]
     return line
 

@@ -197,6 +197,13 @@ class Classes:
         )
         return found, {name: found.answers(a.probabilities, a.truth) for name, a in answers.items()}, why
 
+    def answering_from(self, threshold: float) -> tuple[Self, str] | None:
+        if len(self.labels) != 2:
+            return None
+        share = min(max(threshold, _LEAST), 1 - _LEAST)
+        second, first = self.labels[1], self.labels[0]
+        return replace(self, factors=(1.0, (1 - share) / share)), f"{second} is answered from a probability of {threshold:g} on, else {first}."
+
     def weight(self, targets: numpy.ndarray, weights: numpy.ndarray | None) -> float:
         return float(len(targets)) if weights is None else float(weights[targets].sum())
 

@@ -112,3 +112,19 @@ def signals(rows: int = 120) -> str:
         readings = (math.cos(math.radians(direction - at)) + chance.gauss(0, 0.05) for at in (0, 90, 180, 270))
         lines.append(f"{' '.join(f'{r:.3f}' for r in readings)} -> {direction:.1f}")
     return "\n".join(lines) + "\n"
+
+
+def visits(numbers: bool, notes: int = 9) -> str:
+    """A table of a date, a note, a town and goods, which all tell the last column. There are
+    at most so many different ``notes`` of a sort."""
+    draw = random.Random(5)
+    lines = []
+    for _ in range(420):
+        month, word, town, goods = draw.randrange(1, 13), draw.choice(["dry", "wet"]), draw.randrange(60), draw.sample(["wool", "silk", "tin"], 2)
+        score = 3 * math.sin(month / 2) + 3 * (word == "dry") + town * 7 % 5 + 2 * ("silk" in goods) + draw.gauss(0, 0.5)
+        day = f"{draw.randrange(1, 29)} {'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split()[month - 1]} {draw.randrange(2011, 2020)}"
+        empty = draw.random() < 0.03
+        note = f"a {word} {draw.choice(['slope', 'field'])} no. {draw.randrange(notes)}"
+        cells = ["" if empty else day, note, f"town {town}", "; ".join(goods), f"{draw.gauss(0, 1):.2f}"]
+        lines.append([*cells, f"{score:.3f}" if numbers else "high" if score > 5 else "low"])
+    return table(["visited", "note", "town", "goods", "x", "outcome"], lines)

@@ -223,14 +223,16 @@ def test_digits_in_folders_keep_the_given_split(load):
 
 def test_what_a_table_model_cannot_read_is_left_out_and_named(load):
     rows = [
-        [i, f"{i:04d}-ab", f"2020-01-{i % 28 + 1:02d}", f"a long remark of words {i}", f"{i * 7 % 50},5", "xyz"[i % 3], "one", "ab"[i % 2]]
+        [i, f"{i:04d}-ab", f"2020-01-{i // 2 % 28 + 1:02d}", f"a long remark of words {i}", f"{i * 7 % 50},5", "xyz"[i % 3], "one", "ab"[i % 2]]
         for i in range(200)
     ]
     found = load({"a.csv": table(["nr", "code", "day", "remark", "size", "kind", "unit", "label"], rows, ";")}, task="tabular-classification")
     assert found.types == {"size": "number", "kind": "category"}
     why = next(d["why"] for d in load.events.decisions if d["what"] == "columns")
-    for words in ("nr and code (an identifier)", "day (dates)", "remark (free text)", "unit (the same in every row)"):
+    for words in ("nr and code (an identifier)", "unit (the same in every row)", "day as date", "remark as text"):
         assert words in why
+    said = [d["why"] for d in load.events.decisions if d["what"] == "columns_by_loss"]
+    assert [s.split(":")[0] for s in said] == ["The date column day is not used", "The text column remark is not used"]
     assert all(float(e.content[0]) % 1 == 0.5 for e in found.splits["train"])
     assert "constant_columns" in [c["code"] for c in found.checks]
 

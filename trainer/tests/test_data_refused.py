@@ -10,13 +10,15 @@ from test_data_load import IMAGES, MANIFEST, archive, load as load, made, png, t
 
 from trainer.errors import UserError
 
+IDENTIFIERS = table(["code", "kind"], [[f"{i:04d}-ab", "xy"[i % 2]] for i in range(60)])
+
 
 @pytest.mark.parametrize(
     ("files", "settings", "code", "named"),
     [
         pytest.param({}, {}, "empty_dataset", "no files", id="no files"),
         pytest.param({"a.csv": texts()}, {"data_file": "b.csv"}, "unknown_file", "a.csv", id="an unknown file"),
-        pytest.param({"a.csv": texts()}, {"task": "tabular-classification"}, "no_features", "review (free text)", id="texts as a table"),
+        pytest.param({"a.csv": IDENTIFIERS}, {"task": "tabular-classification"}, "no_features", "code (an identifier)", id="identifiers as a table"),
         pytest.param({"a.csv": texts()}, {"task": "image-classification"}, "no_images", "a.csv", id="a table without images"),
         pytest.param({"a.csv": texts()}, {"task": "text-regression"}, "label_not_a_number", "sentiment", id="words as numbers"),
         pytest.param({"a.csv": texts()}, {"encoding": "klingon"}, "wrong_setting", "klingon", id="an unknown encoding"),

@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from conftest import small_reviews
+from conftest import events_of, small_reviews
 from result_checks import blocks_of, check_files, check_success, error_of, predictions, result_of
 from small_datasets import flowers, in_folders, squares, table, yields
 
@@ -178,6 +178,22 @@ def test_confidence_and_the_next_likely_classes_are_written(model, answer):
     assert row["choice 2"] != row["predicted"]
     assert float(row["confidence"]) >= float(row["probability 2"])
     assert found["unsure"] == sum(r["unsure"] == "yes" for r in predictions(folder)) > 0
+
+
+def test_a_person_chooses_the_threshold_of_two_classes(model, answer):
+    texts = {"new.csv": small_reviews(30)}
+    for threshold in (0.999, 0.2):
+        folder, _ = answer(texts, model("text"), threshold=threshold)
+        rows = predictions(folder)
+        for row in rows:
+            chance = float(row["confidence"]) if row["predicted"] == "positive" else 1 - float(row["confidence"])
+            assert row["predicted"] == ("positive" if chance >= threshold else "negative") != row["choice 2"]
+        why = next(e["why"] for e in events_of(folder) if e.get("what") == "threshold")
+        assert why == f"positive is answered from a probability of {threshold:g} on, else negative."
+
+
+def test_a_threshold_needs_two_classes(model, refusal):
+    assert refusal({"new.csv": flowers()}, model("table"), threshold=0.3)["code"] == "no_threshold"
 
 
 def test_a_model_file_of_the_dataset_is_used(trained, model, answer, make_run):

@@ -12,10 +12,11 @@ import pytest
 from conftest import ROOT, small_reviews
 from PIL import Image
 from result_checks import check_success, predictions
-from small_datasets import flowers, in_folders, prices, squares, yields
+from small_datasets import flowers, in_folders, prices, squares, visits, yields
 from small_texts import conll
 from test_base_model import install
 
+from trainer.kinds.derived import part as parts
 from trainer.run import run
 
 pytestmark = pytest.mark.usefixtures("networks_only")
@@ -204,6 +205,38 @@ def test_numbers_from_tables(train, use):
     names, _ = use("baseline_table", folder)
     errors = [abs(names["predict"](r["cells"]) - float(r["label"])) for r in rows]
     assert sum(errors) / len(errors) == pytest.approx(simple_score(result, "mae"), rel=1e-3)
+
+
+def test_tables_with_dates_texts_names_and_lists(train, use):
+    folder, result, rows = train({"visits.csv": visits(False)}, label_column="outcome")
+    assert result["model"]["base"] == "mlp" and {"visited", "town"} <= set(result["model"]["columns"])
+    assert result["usage"]["snippet"] == "table/columns"
+    (folder / "a table of yours.csv").write_text(visits(False))
+    names, printed = use("columns", folder)
+    assert len(printed) == 420
+    assert [names["predict"](r["cells"]) for r in rows] == [r["predicted"] for r in rows]
+    names, _ = use("baseline_table", folder)
+    assert names["predict"](rows[0]["cells"]) is not None
+
+
+@pytest.mark.parametrize("sort", ["date", "text", "list", "name"])
+def test_the_lines_for_tables_read_columns_as_the_model_does(sort):
+    cells = {
+        "date": [f"{i % 28 + 1:02}.{i % 12 + 1:02}.{2001 + i % 19} {i % 24}:05" for i in range(99)] + ["", "9999-12-31", "31.02.2001", "1 mai 2004"],
+        "text": [f"{'dry' if i % 2 else 'wet'} ground, no. {i % 5}" for i in range(60)] + ["", "UNSEEN", "dry dry ground"],
+        "list": ["wool; silk", "tin", "wool;tin"] * 20 + ["", "[silk]; other"],
+        "name": [f"town {i % 20}" for i in range(80)] + ["", "elsewhere"],
+    }[sort]
+    part = parts.learn(sort, cells)
+    tree = ast.parse(SNIPPETS["columns"].read_text())
+    patterns = {"unknown", "missing", "months", "name_of_month", "date", "clock", "period", "word"}
+    body = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef)]
+    body += [node for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in patterns]
+    names: dict = {}
+    exec(compile(ast.Module(body, []), "columns", "exec"), names)
+    described = {"name": "c", "type": sort, **part.described()}
+    found = [[float(v) for v in names["numbers"](cell, described)] for _, cell in (next(names["read"]({"c": c}, [described])) for c in cells)]
+    assert numpy.array_equal(numpy.asarray(found), part.values([c.strip() for c in cells]), equal_nan=True), "to the last bit"
 
 
 def test_tagged_words(make_run, use):

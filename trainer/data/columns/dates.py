@@ -40,8 +40,17 @@ def is_period(cell: str) -> bool:
 
 def seconds(dates: list[str]) -> Callable[[str], float]:
     """A function that reads a date as seconds since 1970, NaN where it is none, in the order of day, month and year that most of ``dates`` have."""
+    return reader(month_first(dates))
+
+
+def month_first(dates: list[str]) -> bool:
+    """Whether most of ``dates`` that tell it have the month before the day."""
     parts = [m for d in dates if (m := _DATE.fullmatch(d.strip())) and m["a"]]
-    month_first = sum(int(m["b"]) > 12 for m in parts) > sum(int(m["a"]) > 12 for m in parts)
+    return sum(int(m["b"]) > 12 for m in parts) > sum(int(m["a"]) > 12 for m in parts)
+
+
+def reader(month_first: bool) -> Callable[[str], float]:
+    """A function that reads a date as seconds since 1970, NaN where it is none. Of two numbers, the first is the month if ``month_first``."""
 
     def read(text: str) -> float:
         match = _DATE.fullmatch(text.strip())

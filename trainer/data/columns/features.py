@@ -6,33 +6,41 @@ from trainer.data.columns.profiles import Profile
 from trainer.errors import UserError, some
 
 NUMBER, CATEGORY = "number", "category"
+DATE, TEXT, LIST, NAME = "date", "text", "list", "name"  # columns that are read where they make the held-out loss smaller
 
 
-def choose(seen: dict[str, Profile], where: str) -> tuple[dict[str, str], str]:
+def choose(seen: dict[str, Profile], where: str, perhaps: dict[str, str] | None = None) -> tuple[dict[str, str], str]:
     """The type of every column that is read, in the order of the table, and the sentence that says what is left out and why.
 
-    Raises UserError where no column is left.
+    ``perhaps`` are the types of further columns, which come last: the loss on held-out rows will decide whether they are of use. Raises UserError
+    where no column is left.
     """
+    perhaps = perhaps or {}
     types: dict[str, str] = {}
     left: dict = {}
     for name, profile in seen.items():
-        if reason := _useless(profile):
+        if (reason := useless(profile)) and name in perhaps:
+            continue
+        elif reason:
             left.setdefault(reason, []).append(name)
         else:
             types[name] = NUMBER if profile.numeric else CATEGORY
     why = "; ".join(f"{some(columns)} ({reason})" for reason, columns in left.items())
-    if not types:
+    if not (types or perhaps):
         raise UserError(
             "no_features",
             f"No column of {where} except the label is useful for training.",
             "Add columns with numbers or categories, or choose another label_column.",
             f"Left out: {why}." if why else "",
         )
-    parts = [f"{some([n for n, t in types.items() if t == kind])} as {kind}" for kind in (NUMBER, CATEGORY) if kind in types.values()]
-    return types, f"The model reads {' and '.join(parts)}" + (f"; left out: {why}." if why else ".")
+    every = types | perhaps
+    parts = [f"{some([n for n, t in every.items() if t == kind])} as {kind}" for kind in dict.fromkeys((NUMBER, CATEGORY, *perhaps.values()))]
+    parts = [p for p in parts if not p.startswith(" as")]
+    judged = f" Whether {some(list(perhaps))} {'help' if len(perhaps) > 1 else 'helps'} is decided by the loss on held-out rows." if perhaps else ""
+    return every, f"The model reads {' and '.join(parts)}" + (f"; left out: {why}." if why else ".") + judged
 
 
-def _useless(p: Profile) -> str:
+def useless(p: Profile) -> str:
     """Why nothing general can be learnt from a column, or an empty text."""
     if p.cells == 0:
         return "empty"

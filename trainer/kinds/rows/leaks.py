@@ -8,7 +8,7 @@ import numpy
 
 from trainer.core.example import Example
 from trainer.data.checks import Checks
-from trainer.data.columns.features import CATEGORY
+from trainer.data.columns.features import CATEGORY, NUMBER
 from trainer.errors import some
 from trainer.kinds.rows.roles import Roles
 
@@ -52,7 +52,7 @@ def _determines(cells: list[str], targets: list[str], kind: str) -> bool:
 
 def _linear(cells: list[str], targets: list[str], kind: str) -> bool:
     """Whether the numbers are the target in other units."""
-    if kind == CATEGORY:
+    if kind != NUMBER:
         return False
     pairs = numpy.array([(float(c), float(t)) for c, t in zip(cells, targets) if c])
     if len(pairs) < 0.5 * len(cells) or len(pairs) < 3 or not pairs.std(axis=0).all():

@@ -1,7 +1,7 @@
 """From the files of a dataset to examples in three splits, with an event for every decision."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from trainer import memory
@@ -12,7 +12,7 @@ from trainer.core.kind import Kind
 from trainer.data import audit, chosen, file_names, folders, images, names, ordered, origins, splits, subset
 from trainer.data.checks import Checks
 from trainer.data.claims import ROWS, Claim, Files
-from trainer.data.columns.features import NUMBER
+from trainer.data.columns.features import CATEGORY, NUMBER, TEXT
 from trainer.data.keys import Keys
 from trainer.data.sources import Sources
 from trainer.errors import UserError, some
@@ -29,7 +29,7 @@ from trainer.kinds.rows import (
     unlabelled_files,
 )
 from trainer.kinds.rows.labelled_files import Reading
-from trainer.kinds.rows.roles import IMAGE
+from trainer.kinds.rows.roles import IMAGE, Roles
 
 KEY = "rows"  # in what kinds share
 FEW = 50_000  # examples of a split that are a list: its examples have an identity, by which rows that were held out are told from others
@@ -94,7 +94,8 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
     grouped = origins.group(given, found.origins, roles.labelled, settings, reading.rule, checks)
     given, rule = grouped.rows, grouped.rule
     by_time = roles.reads_cells and rule.by == ordered.TIME
-    keys = Keys(roles.kind.key, found.sums(), by_row=roles.reads_cells and NUMBER not in roles.types.values(), by_time=by_time)
+    by_row = roles.reads_cells and NUMBER not in roles.types.values()
+    keys = Keys(_key(roles), found.sums(), by_row=by_row, by_time=by_time, cells=_cells_of_key(roles))
     complete: Mapping[str, Sequence[Example]]
     if roles.sets is not None:
         complete, labels = splitting.complete(given, roles.sets.separator, keys, settings, checks, rule)
@@ -127,6 +128,22 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
         split_sha256=split_sha256,
         separator=roles.sets.separator if roles.sets else "",
     )
+
+
+def _cells_of_key(roles: Roles) -> int | None:
+    """How many of the first cells of a row are what is equal for copies; None for all. Of tables these are numbers and categories, where there are
+    any and no texts: a row stays in its split, whatever else is read of it."""
+    plain = sum(t in (NUMBER, CATEGORY) for t in roles.types.values())
+    if not roles.reads_cells or plain in (0, len(roles.columns)) or TEXT in roles.types.values():
+        return None
+    return plain
+
+
+def _key(roles: Roles) -> Callable[[Example], str]:
+    """What is equal for copies of an example."""
+    if (cells := _cells_of_key(roles)) is None:
+        return roles.kind.key
+    return lambda e: roles.kind.key(replace(e, content=e.content[:cells]))
 
 
 def _read(found: Sources, settings, checks: Checks) -> Reading:

@@ -13,7 +13,8 @@ from trainer.data.columns.profiles import Profile
 from trainer.data.formats.table import Table
 from trainer.data.images import Index
 from trainer.errors import UserError, some
-from trainer.kinds.rows import conversations as forms, label_sets, numbers, pairs, unsupported_tasks
+from trainer.kinds.derived import candidates
+from trainer.kinds.rows import by_loss, conversations as forms, label_sets, numbers, pairs, unsupported_tasks
 
 TEXT, IMAGE, TABLE, LANGUAGE = "text", "image", "table", "language"  # the kinds that read rows
 WORDS = {TEXT: "text", IMAGE: "image", TABLE: "tabular"}  # how their tasks begin
@@ -97,6 +98,8 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index,
     roles.decisions.append(("label_column", roles.label, choice.why))
     rest.pop(roles.label)
     kind = _kind(rest, paths, settings, where)
+    if kind in (TEXT, TABLE) and settings.task == "auto":
+        kind = _by_loss(roles, kind, tables, rest, seen[roles.label], settings, where)
     goal = _goal(seen[roles.label], settings.task)
     roles.task = f"{WORDS[kind]}-{goal}"
     if kind == "image":
@@ -106,7 +109,7 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index,
     elif kind == "text":
         _text(roles, rest, settings, where)
     else:
-        roles.types, why = features.choose(rest, where)
+        roles.types, why = features.choose(rest, where, candidates.of(tables, rest))
         roles.columns = tuple(roles.types)
         roles.decisions.append(("columns", list(roles.columns), why))
     _amounts(roles, seen)
@@ -210,15 +213,30 @@ def _kind(rest: dict[str, Profile], paths: list[str], settings, where: str) -> s
     if settings.text_column.strip() or settings.text_pair_column.strip():
         return "text"
     text, table = _text_score(rest), _table_score(rest)
-    if text and table and min(text, table) >= CLOSE * max(text, table):
+    if text or table:
+        return "text" if text > table else "table"
+    return "text" if any(p.cells and not p.numeric for p in rest.values()) and len(rest) == 1 else "table"
+
+
+def _by_loss(roles: Roles, kind: str, tables: list[Table], rest: dict[str, Profile], label: Profile, settings, where: str) -> str:
+    """Text or table, where rows have texts and other columns: what the loss on held-out rows says. Raises UserError where the words leave it open
+    and there are too few rows to tell."""
+    text, table = _text_score(rest), _table_score(rest)
+    close = min(text, table) >= CLOSE * max(text, table)
+    asked = settings.text_column.strip() or settings.text_pair_column.strip()
+    if not (text and table) or asked or pairs.find(rest) or (kind == TABLE and not close):
+        return kind
+    chosen = by_loss.choose(tables, rest, label, settings, close)
+    if chosen is not None:
+        roles.decisions.append(("reading", TABLE if chosen.table else TEXT, chosen.why))
+        return TABLE if chosen.table else TEXT
+    if close:
         raise UserError(
             "ambiguous_task",
             f"The rows of {where} could be read as texts or as tables of numbers and categories.",
             "Set task to text-classification or tabular-classification, or to the regression task.",
         )
-    if text or table:
-        return "text" if text > table else "table"
-    return "text" if any(p.cells and not p.numeric for p in rest.values()) and len(rest) == 1 else "table"
+    return kind
 
 
 def _text_score(rest: dict[str, Profile]) -> float:

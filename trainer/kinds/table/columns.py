@@ -1,4 +1,4 @@
-"""The columns of a table as numbers for trees: a category is a number of its own, an empty cell is NaN."""
+"""The columns of a table as numbers for trees: a category is a number of its own, an empty cell is NaN, and a date or a text is several numbers."""
 
 import collections
 from collections.abc import Sequence
@@ -7,43 +7,75 @@ from dataclasses import dataclass
 import numpy
 
 from trainer.core import columnar
-from trainer.core.example import Example
+from trainer.core.example import Dataset, Example
 from trainer.data.columns.features import CATEGORY, NUMBER
 from trainer.kinds.boosted.forest import MAX_CATEGORIES
+from trainer.kinds.derived import part as parts
+from trainer.kinds.derived.part import Part
+
+SORTS = (parts.DATE, parts.TEXT, parts.LIST, parts.NAME)
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns that trees read. Each has ``name`` and ``type``, and a category its ``categories``: their places are the numbers."""
+    """The columns that trees read. Each has ``name`` and ``type``, and a category its ``categories``: their places are the numbers.
+
+    ``parts`` has, for each column, what reads it as several columns of numbers; None for numbers and categories.
+    """
 
     columns: tuple[dict, ...]
+    parts: tuple[Part | None, ...]
 
     @staticmethod
-    def learn(names: tuple[str, ...], types: dict[str, str], examples: Sequence[Example]) -> "Columns":
+    def learn(data: Dataset, examples: Sequence[Example]) -> "Columns":
         """The columns with the categories of ``examples``: the most frequent ones where there are more than trees can tell apart."""
         found: list[dict] = []
-        for place, name in enumerate(names):
-            column: dict = {"name": name, "type": types[name]}
-            if types[name] == CATEGORY:
+        for place, name in enumerate(data.columns):
+            sort = data.types[name]
+            column: dict = {"name": name, "type": sort}
+            if sort == CATEGORY:
                 column["categories"] = _frequent(*columnar.codes(examples, place))
+            elif sort != NUMBER:
+                column |= data.learnt[name].described()
             found.append(column)
-        return Columns(tuple(found))
+        return Columns(tuple(found), tuple(data.learnt.get(name) for name in data.columns))
 
     @property
     def known(self) -> list[int]:
-        """The number of categories of each column, 0 for numbers."""
-        return [len(c["categories"]) if c["type"] == CATEGORY else 0 for c in self.columns]
+        """The number of categories of each column that trees read, 0 for numbers."""
+        found: list[int] = []
+        for column, part in zip(self.columns, self.parts, strict=True):
+            if part is None:
+                found.append(len(column["categories"]) if column["type"] == CATEGORY else 0)
+            else:
+                found += [*([len(part.categories)] if part.categories else []), *(0 for _ in part.names)]
+        return found
+
+    @property
+    def sources(self) -> list[tuple[str, str]]:
+        """For each column that trees read the column of the table that it comes from, and its part of it; empty for the whole."""
+        found: list[tuple[str, str]] = []
+        for column, part in zip(self.columns, self.parts, strict=True):
+            of_part = ("",) if part is None else (*(["value"] if part.categories else []), *part.names)
+            found += [(column["name"], name) for name in of_part]
+        return found
 
     def cells(self, examples: Sequence[Example]) -> numpy.ndarray:
         """The cells of ``examples`` (rows x columns, float64). NaN stands for an empty cell, an unknown category and an unreadable number."""
-        found = numpy.full((len(examples), len(self.columns)), numpy.nan)
-        for place, column in enumerate(self.columns):
-            if column["type"] == CATEGORY:
-                places = {c: float(i) for i, c in enumerate(column["categories"])}
+        found, at = numpy.full((len(examples), len(self.known)), numpy.nan), 0
+        for place, (column, part) in enumerate(zip(self.columns, self.parts, strict=True)):
+            categories = column.get("categories", ()) if part is None else part.categories
+            if categories or column["type"] == CATEGORY:
+                places = {c: float(i) for i, c in enumerate(categories)}
                 cells, codes = columnar.codes(examples, place)
-                found[:, place] = numpy.asarray([places.get(c.strip(), numpy.nan) for c in cells], numpy.float64)[codes]
-            else:
-                found[:, place] = columnar.numbers(examples, place)
+                found[:, at] = numpy.asarray([places.get(c.strip(), numpy.nan) for c in cells], numpy.float64)[codes]
+                at += 1
+            elif part is None:
+                found[:, at] = columnar.numbers(examples, place)
+                at += 1
+            if part is not None:
+                found[:, at : at + len(part.names)] = part.values(columnar.texts(examples, place))
+                at += len(part.names)
         return found
 
 
@@ -55,13 +87,20 @@ def _frequent(cells: list[str], codes: numpy.ndarray) -> list[str]:
     return sorted(sorted(counted, key=lambda name: (-counted[name], name))[:MAX_CATEGORIES])
 
 
+def width(data: Dataset) -> int:
+    """How many columns trees read of ``data``."""
+    return sum(1 if (part := data.learnt.get(name)) is None else len(part.names) + bool(part.categories) for name in data.columns)
+
+
 def restored(columns) -> Columns:
     """The columns of a saved model. Raises ValueError, KeyError or TypeError unless they are described completely."""
+    found: list[Part | None] = []
     for column in columns:
-        if not isinstance(column["name"], str) or column["type"] not in (CATEGORY, NUMBER):
+        if not isinstance(column["name"], str) or column["type"] not in (CATEGORY, NUMBER, *SORTS):
             raise ValueError("a column is not described")
         if column["type"] == CATEGORY:
             categories = column["categories"]
             if not isinstance(categories, list) or not all(isinstance(c, str) for c in categories) or len(categories) > MAX_CATEGORIES:
                 raise ValueError("the categories of a column are not described")
-    return Columns(tuple(columns))
+        found.append(parts.restored(column["type"], column) if column["type"] in SORTS else None)
+    return Columns(tuple(columns), tuple(found))

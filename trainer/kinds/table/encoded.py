@@ -12,7 +12,10 @@ from trainer.core.columnar import taken, targets as targets_of
 from trainer.core.example import Dataset, Example
 from trainer.data.columns.features import CATEGORY, NUMBER
 from trainer.estimators import balance
+from trainer.kinds.derived import part as parts
+from trainer.kinds.derived.part import Part
 from trainer.kinds.table import encoder as table
+from trainer.kinds.table.columns import SORTS
 from trainer.kinds.table.encoder import Cells, Encoder
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
@@ -42,7 +45,7 @@ class Encoded:
 def of(data: Dataset, target: Classes | Number, settings: Settings, examples: Sequence[Example], encoder: Encoder | None = None) -> Encoded:
     """Encode ``examples`` whose label is known; very many of a wide table are sampled by the seed. ``encoder`` is learnt from them if
     none is given."""
-    encoder = encoder or table.learned(data.columns, data.types, examples)
+    encoder = encoder or table.learned(data.columns, data.types, examples, data.learnt)
     targets = target.encode(targets_of(examples))
     kept = numpy.flatnonzero(targets >= 0) if target.labels else numpy.arange(len(targets))
     if (most := MAX_ENTRIES // max(1, encoder.width)) < len(kept):
@@ -57,7 +60,7 @@ def whole(data: Dataset, target: Classes | Number, settings: Settings, examples:
 
     Means, deviations and categories are those of all rows. Nothing of the targets of held-out rows is in them.
     """
-    encoder = table.learned(data.columns, data.types, examples)
+    encoder = table.learned(data.columns, data.types, examples, data.learnt)
     if encoder.width * len(examples) > MAX_ENTRIES:
         return None
     targets = target.encode(targets_of(examples))
@@ -99,15 +102,25 @@ def softmax(scores: numpy.ndarray) -> numpy.ndarray:
 
 def restored(columns) -> Encoder:
     """The encoder of a saved model. Raises ValueError, KeyError or TypeError unless its columns are described completely."""
+    found: list[Part | None] = []
     for column in columns:
         known = column["type"] == CATEGORY
-        if not isinstance(column["name"], str) or column["type"] not in (CATEGORY, NUMBER):
+        if not isinstance(column["name"], str) or column["type"] not in (CATEGORY, NUMBER, *SORTS):
             raise ValueError("a column is not described")
         if known and not (isinstance(column["categories"], list) and all(isinstance(c, str) for c in column["categories"])):
             raise ValueError("the categories of a column are not described")
-        if not known and not (numpy.isfinite([float(column["mean"]), float(column["std"])]).all() and column["std"] != 0):
-            raise ValueError("the scale of a column is not a number")
-    return Encoder(list(columns))
+        part = parts.restored(column["type"], column) if column["type"] in SORTS else None
+        if not known:
+            _check_scale(column, None if part is None else len(part.names))
+        found.append(part)
+    return Encoder(list(columns), found)
+
+
+def _check_scale(column: dict, numbers: int | None) -> None:
+    """Raise ValueError or TypeError unless a column has its mean and its deviation, or a list of each for so many ``numbers``."""
+    mean, std = ([found] if numbers is None else list(found) for found in (column["mean"], column["std"]))
+    if not len(mean) == len(std) == (1 if numbers is None else numbers) or 0 in [*map(parts.finite, mean), *map(parts.finite, std)][len(mean) :]:
+        raise ValueError("the scale of a column is not a number")
 
 
 def labels(config: dict) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """The columns of a table as numbers for linear models and networks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +9,8 @@ import numpy
 from trainer.core import columnar, mapped
 from trainer.core.example import Example
 from trainer.core.plan import Rows
+from trainer.data.columns.features import CATEGORY
+from trainer.kinds.derived.part import Part
 
 _AT_ONCE = 8_000_000  # numbers of an encoding in memory at once
 HIDDEN = (128, 64)  # widths of the layers of the built-in network and of the estimator perceptron
@@ -31,15 +33,23 @@ class Cells:
 class Encoder:
     """How each column becomes numbers: a number is standardised, a category is one-hot encoded.
 
-    An empty or unreadable number counts as the mean, an unknown category as none of the known ones.
+    An empty or unreadable number counts as the mean, an unknown category as none of the known ones. A column of another type is read by its part of
+    ``parts``, which are in the order of the columns. ``plain_width`` is the width of the others, which come first.
     """
 
-    def __init__(self, columns: list[dict], folder: Path | None = None):
+    def __init__(self, columns: list[dict], parts: Sequence[Part | None] = (), folder: Path | None = None):
         """The rows of large tables go to a file on the volume of ``folder``; to memory without it."""
-        self.columns = columns
+        self.columns, self.parts = columns, list(parts) or [None] * len(columns)
         self._folder = folder
-        self.width = sum(len(c["categories"]) if c["type"] == "category" else 1 for c in columns)
+        self.width = sum(self._width(c, p) for c, p in zip(columns, self.parts, strict=True))
+        self.plain_width = sum(self._width(c, None) for c, p in zip(columns, self.parts, strict=True) if p is None)
         self.shape = {"width": self.width, "columns": columns}
+
+    @staticmethod
+    def _width(column: dict, part: Part | None) -> int:
+        if part is not None:
+            return len(part.categories) + len(part.names)
+        return len(column["categories"]) if column["type"] == CATEGORY else 1
 
     def encode(self, examples: Sequence[Example], targets: numpy.ndarray, name: str = "", training: bool = False) -> Rows:
         step = max(1, _AT_ONCE // max(1, self.width))
@@ -50,11 +60,14 @@ class Encoder:
 
     def _values(self, examples: Sequence[Example]) -> numpy.ndarray:
         parts = [numpy.zeros((len(examples), 0), numpy.float32)]
-        for place, column in enumerate(self.columns):
-            if column["type"] == "category":
+        for place, (column, part) in enumerate(zip(self.columns, self.parts, strict=True)):
+            if part is not None:
+                values = part.values(columnar.texts(examples, place))
+                parts += [_one_hot(*columnar.codes(examples, place), part.categories), _standardised(values, column)]
+            elif column["type"] == CATEGORY:
                 parts.append(_one_hot(*columnar.codes(examples, place), column["categories"]))
             else:
-                parts.append(_standardised(columnar.numbers(examples, place), column))
+                parts.append(_standardised(columnar.numbers(examples, place)[:, None], column))
         return numpy.concatenate(parts, axis=1)
 
     def forget(self) -> None:
@@ -67,29 +80,47 @@ class Encoder:
         """Writes nothing: the columns are in config.json beside the weights."""
 
 
-def learned(names: tuple[str, ...], types: dict[str, str], examples: Sequence[Example], folder: Path | None = None) -> Encoder:
-    """The encoder with the means, standard deviations and categories of ``examples``."""
+def learned(
+    names: tuple[str, ...], types: dict[str, str], examples: Sequence[Example], parts: Mapping[str, Part] | None = None, folder: Path | None = None
+) -> Encoder:
+    """The encoder with the means, standard deviations and categories of ``examples``. ``parts`` read the columns that are neither numbers nor
+    categories, by their names."""
     columns: list[dict] = []
+    parts = parts or {}
     for place, name in enumerate(names):
-        if types[name] == "category":
+        column: dict = {"name": name, "type": types[name]}
+        if types[name] == CATEGORY:
             cells, codes = columnar.codes(examples, place)
             there = {cells[i].strip() for i in numpy.unique(codes).tolist()}
-            columns.append({"name": name, "type": "category", "categories": sorted(there - {""})})
+            column["categories"] = sorted(there - {""})
+        elif name not in parts:
+            (mean,), (std,) = _scale(columnar.numbers(examples, place)[:, None])
+            column |= {"mean": mean, "std": std}
         else:
-            values = columnar.numbers(examples, place)
-            known = values[~numpy.isnan(values)]
-            mean, std = (float(known.mean()), float(known.std())) if len(known) else (0.0, 1.0)
-            columns.append({"name": name, "type": "number", "mean": mean, "std": std or 1.0})
-    return Encoder(columns, folder)
+            means, stds = _scale(parts[name].values(columnar.texts(examples, place)))
+            column |= {**parts[name].described(), "mean": means, "std": stds}
+        columns.append(column)
+    return Encoder(columns, [parts.get(name) for name in names], folder)
+
+
+def _scale(values: numpy.ndarray) -> tuple[list[float], list[float]]:
+    """The mean and the deviation of each column; 1 for a deviation of 0."""
+    means, stds = [], []
+    for column in values.T:
+        there = column[~numpy.isnan(column)]
+        mean, std = (float(there.mean()), float(there.std())) if len(there) else (0.0, 1.0)
+        means.append(mean)
+        stds.append(std or 1.0)
+    return means, stds
 
 
 def _standardised(values: numpy.ndarray, column: dict) -> numpy.ndarray:
-    values = (values - column["mean"]) / column["std"]
+    scaled = (values - column["mean"]) / column["std"]
     # Values are clipped at ten standard deviations, so that one outlier cannot dominate the row.
-    return numpy.clip(numpy.nan_to_num(values, nan=0.0), -10, 10).astype(numpy.float32)[:, None]
+    return numpy.clip(numpy.nan_to_num(scaled, nan=0.0), -10, 10).astype(numpy.float32)
 
 
-def _one_hot(cells: list[str], codes: numpy.ndarray, categories: list[str]) -> numpy.ndarray:
+def _one_hot(cells: list[str], codes: numpy.ndarray, categories: Sequence[str]) -> numpy.ndarray:
     known = {c: i for i, c in enumerate(categories)}
     places = numpy.asarray([known.get(c.strip(), -1) for c in cells], numpy.int64)[codes] if len(codes) else numpy.zeros(0, numpy.int64)
     found = numpy.zeros((len(codes), len(categories)), numpy.float32)

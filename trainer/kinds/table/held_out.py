@@ -9,9 +9,11 @@ import numpy
 from trainer.config.settings import Settings
 from trainer.core.columnar import taken, targets as targets_of, whens
 from trainer.core.example import Dataset, Example
+from trainer.data.columns.features import DATE
 from trainer.estimators import Estimator, balance, folds
 from trainer.estimators.folds import Folds
 from trainer.kinds.boosted import boosting
+from trainer.kinds.table import columns
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
 
@@ -51,35 +53,38 @@ def turns(data: Dataset, target: Classes | Number, settings: Settings) -> Folds 
     """The folds by which models of tables are judged; None where the validation rows judge. All models are judged in the same way.
 
     The validation rows that a person chose are never trained on, so these judge alone. Rows whose label is unknown are left out. Where the
-    validation rows are the latest ones, folds at random would flatter, so they are used only where there are few validation rows.
+    validation rows are the latest ones, folds at random would flatter, so they are used only where there are few validation rows, and never where
+    a model reads dates: these would tell the neighbours of a row.
     """
     if settings.validation_file:
         return None
-    known = {n: _known(data.splits[n], target) for n in ("train", "validation")}
-    data = replace(data, splits={**data.splits, **known})
+    found = {n: known(data.splits[n], target) for n in ("train", "validation")}
+    data = replace(data, splits={**data.splits, **found})
     outputs = len(target.labels) if len(target.labels) > 2 else 1
-    rows = len(known["train"]) + len(known["validation"])
-    cost = sum(boosting.seconds(s, rows, len(data.columns), outputs) for s in boosting.SHAPES) * folds.COUNT * _ROUNDS
-    if cost > _BUDGET_SECONDS:
+    rows = len(found["train"]) + len(found["validation"])
+    cost = sum(boosting.seconds(s, rows, columns.width(data), outputs) for s in boosting.SHAPES) * folds.COUNT * _ROUNDS
+    later = by_time(found["train"], found["validation"])
+    if cost > _BUDGET_SECONDS or (later and any(data.types[name] == DATE for name in data.columns)):
         return None
-    return folds.of(data, target, settings.seed, folds.ENOUGH if _by_time(known["train"], known["validation"]) else math.inf, MOST)
+    return folds.of(data, target, settings.seed, folds.ENOUGH if later else math.inf, MOST)
 
 
 def rows(data: Dataset, target: Classes | Number, settings: Settings) -> Held:
     """The rows that are held out from the models of ``data``."""
     found = turns(data, target, settings)
-    examples = _known(data.splits["validation"], target) if found is None else found.examples
+    examples = known(data.splits["validation"], target) if found is None else found.examples
     targets = target.encode(targets_of(examples))
     of_class = balance.class_weights(data, settings)
     return Held(examples, targets, None if of_class is None else of_class[targets], found)
 
 
-def _known(examples: Sequence[Example], target: Classes | Number) -> Sequence[Example]:
-    known = target.known(target.encode(targets_of(examples)))
-    return examples if known.all() else taken(examples, numpy.flatnonzero(known))
+def known(examples: Sequence[Example], target: Classes | Number) -> Sequence[Example]:
+    """The ``examples`` whose label is known."""
+    labelled = target.known(target.encode(targets_of(examples)))
+    return examples if labelled.all() else taken(examples, numpy.flatnonzero(labelled))
 
 
-def _by_time(train: Sequence[Example], validation: Sequence[Example]) -> bool:
+def by_time(train: Sequence[Example], validation: Sequence[Example]) -> bool:
     """Whether the validation rows are later than the training rows."""
     before, after = (w[~numpy.isnan(w)] for w in (whens(rows) for rows in (train, validation)))
     return bool(len(before) and len(after)) and bool(before.max() <= after.min())

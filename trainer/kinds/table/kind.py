@@ -1,9 +1,9 @@
 """Rows of a table with a class or a number each, told from columns of numbers and categories."""
 
-from dataclasses import replace
 from typing import Any
 
 from trainer.core.kind import Estimator, LinearFeatures
+from trainer.data.columns.features import CATEGORY, NUMBER
 from trainer.errors import some
 from trainer.kinds.examples import ExampleKind
 from trainer.targets.classes import Classes
@@ -42,8 +42,9 @@ class Tables(ExampleKind):
 
     def read(self, claim, settings, checks):
         from trainer.kinds.rows import reading
+        from trainer.kinds.table import admission
 
-        return reading.load(claim, settings, checks)
+        return admission.admitted(self, reading.load(claim, settings, checks), settings, checks.events)
 
     def read_rows(self, sources, columns, settings, events):
         from trainer.kinds.rows import prediction
@@ -58,12 +59,12 @@ class Tables(ExampleKind):
     def encoder(self, spec, settings, data, base, events):
         from trainer.kinds.table import encoder
 
-        return encoder.learned(data.columns, data.types, data.splits["train"], spec.work), settings
+        return encoder.learned(data.columns, data.types, data.splits["train"], data.learnt, spec.work), settings
 
     def load_encoder(self, spec, folder, description):
-        from trainer.kinds.table import encoder
+        from trainer.kinds.table import encoded
 
-        return encoder.Encoder(description["columns"])
+        return encoded.restored(description["columns"])
 
     def build(self, plan) -> Any:
         from trainer.kinds.table import network
@@ -81,14 +82,15 @@ class Tables(ExampleKind):
         network.save(model, plan, folder)
 
     def estimator_seconds(self, data, outputs: int) -> float:
-        from trainer.kinds.table import held_out
+        from trainer.kinds.table import columns, held_out
 
         rows = len(data.splits["train"])
         each = 1.5e-4 if rows <= held_out.MOST else 2e-5  # in folds, or once
-        return 1 + min(90.0, each * rows * (2 + 0.1 * len(data.columns)) * (1 + outputs))
+        return 1 + min(90.0, each * rows * (2 + 0.1 * columns.width(data)) * (1 + outputs))
 
     def linear_features(self, encoder, data, rows, max_width: int) -> LinearFeatures:
-        return LinearFeatures({n: r.features.values for n, r in rows.items()}, None, "linear model")
+        width = encoder.plain_width  # a simple model reads numbers and categories alone, which come first
+        return LinearFeatures({n: r.features.values[:, :width] for n, r in rows.items()}, None, "linear model")
 
     def key(self, example) -> str:
         from trainer.core.columnar import SEPARATOR
@@ -119,7 +121,12 @@ class Tables(ExampleKind):
 
     def snippet(self, base: str, task: str, folder) -> str:
         from trainer.core import registry
+        from trainer.run_folder import files
 
+        config = files.read_json(folder / "config.json")
+        columns = next((m["model"] for m in config.get("members", ())), config)["columns"]
+        if any(c["type"] not in (CATEGORY, NUMBER) for c in columns):
+            return "table/columns"
         return f"table/{base}" if base in registry.estimators() else "table/table"
 
     def reads(self, model: dict) -> str:
@@ -133,7 +140,7 @@ class Tables(ExampleKind):
         config = encoder if "columns" in encoder else files.read_json(folder / "config.json")
         config = next((m["model"] for m in config.get("members", ())), config)  # of an ensemble, all read the same columns
         columns = config.get("columns", [])
-        categories = {c["name"]: tuple(str(v) for v in c["categories"]) for c in columns if "categories" in c}
+        categories = {c["name"]: tuple(str(v) for v in c["categories"]) for c in columns if c.get("type", CATEGORY) == CATEGORY and "categories" in c}
         return tuple(Column(c, description["types"][c], categories.get(c, ())) for c in description["columns"])
 
     def contents(self, cells, columns, styles) -> list:
@@ -145,5 +152,7 @@ class Tables(ExampleKind):
         return bool(set(description["columns"]) - set(data.columns))
 
     def as_read_by(self, description: dict, data):
+        from trainer.core.columnar import narrowed
+
         places = [data.columns.index(c) for c in description["columns"]]
-        return [replace(e, content=tuple(e.content[p] for p in places)) for e in data.splits["test"]]
+        return narrowed(data.splits["test"], places)

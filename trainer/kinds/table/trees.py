@@ -72,7 +72,7 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Trees:
     loss on held-out rows."""
     labels = target.labels
     examples = _sample(data, len(labels), settings.seed)
-    columns = Columns.learn(data.columns, data.types, examples)
+    columns = Columns.learn(data, examples)
     train = _rows(columns, examples, target, data, settings)
     held = held_rows.rows(data, target, settings)
 
@@ -117,10 +117,10 @@ def _outputs(classes: int) -> int:
 
 def _by_folds(data: Dataset, target, settings: Settings, held: Held) -> tuple[Shape, int, float, tuple[HeldOut, ...]]:
     """The shape, the number of rounds and the loss that are best on held-out rows, and the answers of each shape."""
-    columns = Columns.learn(data.columns, data.types, held.examples)
+    columns = Columns.learn(data, held.examples)
     every, parts, found = _rows(columns, held.examples, target, data, settings), list(held.turns.parts()), []
     for name, shape in zip(_NAMES, boosting.SHAPES, strict=True):
-        rounds = _rounds(shape, len(every), len(data.columns), len(target.labels), len(parts) * len(boosting.SHAPES))
+        rounds = _rounds(shape, len(every), len(columns.known), len(target.labels), len(parts) * len(boosting.SHAPES))
         fitted = [
             boosting.fit(every.chosen(kept), every.chosen(out), columns.known, len(target.labels), shape, rounds, settings.seed)
             for kept, out in parts
@@ -161,7 +161,7 @@ def _by_validation(train: Rows, validation: Rows | None, columns: Columns, class
     """The trees of each shape up to their best round; without validation rows those of one shape."""
     fitted = []
     for shape in boosting.SHAPES if validation is not None else boosting.SHAPES[1:]:
-        rounds = _rounds(shape, len(train), len(columns.columns), classes, len(boosting.SHAPES))
+        rounds = _rounds(shape, len(train), len(columns.known), classes, len(boosting.SHAPES))
         fitted.append(boosting.fit(train, validation, columns.known, classes, shape, rounds if validation else min(rounds, _USEFUL_ROUNDS), seed))
     return fitted
 
@@ -174,7 +174,7 @@ def _rounds(shape: Shape, rows: int, columns: int, classes: int, fits: int) -> i
 
 def _sample(data: Dataset, classes: int, seed: int) -> Sequence[Example]:
     """The training rows, or as many of them, drawn by ``seed``, as memory and budget allow."""
-    examples, columns, shape = data.splits["train"], len(data.columns), boosting.SHAPES[0]
+    examples, columns, shape = data.splits["train"], columns_of.width(data), boosting.SHAPES[0]
     room = _MAX_CELLS // columns
     fixed = boosting.seconds(shape, 0, columns, _outputs(classes))
     each = boosting.seconds(shape, 1, columns, _outputs(classes)) - fixed

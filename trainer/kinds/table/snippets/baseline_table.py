@@ -14,7 +14,7 @@ def predict(row):
         cell = str(row[c["name"]]).strip()
         if c["type"] == "category":
             x += [float(cell == known) for known in c["categories"]]
-        else:
+        elif c["type"] == "number":
             value = c["mean"] if cell.lower() in unknown else float(cell)
             x.append(numpy.clip((value - c["mean"]) / c["std"], -10, 10))
     scores = numpy.array(x, numpy.float32) @ model["weights"] + model["bias"]

@@ -277,7 +277,7 @@ def test_trees_of_a_single_class_always_answer_it(rows, tmp_path):
 
 def test_rows_of_another_label_are_no_part_of_what_trees_learn():
     data = small_table(4)
-    columns = trees.Columns.learn(data.columns, data.types, data.splits["train"])
+    columns = trees.Columns.learn(data, data.splits["train"])
     strange = [*data.splits["train"], Example("t.csv", 9, ("9",), "neither")]
     found = trees._rows(columns, strange, Classes(data.labels), data, SETTINGS)
     assert (found.targets.tolist(), found.cells[:, 0].tolist(), found.weights) == ([1, 1, 0, 0], [0, 1, 2, 3], None)
