@@ -307,6 +307,10 @@ bench-graph-sets: setup ## scores on graphs that you have, over several seeds: m
 bench-objects: setup ## scores on annotated pictures that you have: make bench-objects SETS='dir dir' [MADE=200] [SEEDS=0] [PARAMS='epochs=25']
 	@$(PYTHON) test/bench/objects.py $(SETS) --made $(or $(MADE),0) --seeds $(or $(SEEDS),0) $(foreach p,$(PARAMS),--param "$(p)")
 
+.PHONY: bench-installed
+bench-installed: setup ## trainings from small installed models on made pictures: make bench-installed TASK=object-detection [PARAMS='epochs=35']
+	@$(PYTHON) test/bench/installed.py $(TASK) $(foreach p,$(PARAMS),--param "$(p)")
+
 .PHONY: bench-coverage
 bench-coverage: setup ## measure whether intervals and possible classes keep their promise, over 20 seeds: make bench-coverage [SETS='diabetes wine'] [SEEDS=20]
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/coverage.py $(SETS) --seeds $(or $(SEEDS),20)

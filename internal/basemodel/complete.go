@@ -117,9 +117,9 @@ func (c config) code() []string {
 func (f *Facts) readable(files []string) error {
 	has := func(name string) bool { return slices.Contains(files, name) }
 	switch {
-	case f.Kind == KindImage && !has("preprocessor_config.json"):
+	case f.Kind.readsPictures() && !has("preprocessor_config.json"):
 		return refuse("The model has no preprocessor_config.json, so nothing says which images it reads.")
-	case f.Kind == KindImage, has("tokenizer.json"), f.Kind == KindText && has("vocab.txt") && slices.Contains(wordPieces, f.ModelType):
+	case f.Kind.readsPictures(), has("tokenizer.json"), f.Kind == KindText && has("vocab.txt") && slices.Contains(wordPieces, f.ModelType):
 		return nil
 	default:
 		return refuse("The model has no tokenizer.json or vocab.txt; a sentencepiece file alone is not read. Choose a model that has one.")

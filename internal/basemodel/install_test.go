@@ -316,6 +316,15 @@ func TestAModelThatIsThereIsNotLoadedAgain(t *testing.T) {
 	require.Empty(t, faults)
 }
 
+func TestAModelForSomeUsesAloneIsInstalledAndIsNoDefault(t *testing.T) {
+	t.Parallel()
+	s, _ := store(t)
+	_, err := s.Plan(t.Context(), source(tiny, "c1", bert(1)), basemodel.Options{Default: true, License: "cc-by-nc-4.0"})
+	require.ErrorContains(t, err, "Install it without --default")
+	_, err = install(t, s, source(tiny, "c1", bert(1)), basemodel.Options{License: "cc-by-nc-4.0"})
+	require.NoError(t, err)
+}
+
 func TestOneModelOfAKindIsTheDefault(t *testing.T) {
 	t.Parallel()
 	s, _ := store(t)

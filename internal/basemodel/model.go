@@ -14,11 +14,17 @@ const modelSchema = 1
 type Kind string
 
 // The kinds. A language model continues a text; it is no base for a classification.
+// A model of pixels answers for each pixel of a picture, one of objects finds boxes around objects.
 const (
 	KindText     Kind = "text"
 	KindImage    Kind = "image"
 	KindLanguage Kind = "language"
+	KindPixels   Kind = "pixels"
+	KindObjects  Kind = "objects"
 )
+
+// readsPictures tells whether a model of this kind comes with the description of an image processor in place of a tokenizer.
+func (k Kind) readsPictures() bool { return k == KindImage || k == KindPixels || k == KindObjects }
 
 // Model is model.json: what an installed model is and where it comes from.
 type Model struct {

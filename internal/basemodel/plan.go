@@ -119,6 +119,9 @@ func (p *Plan) inspect(ctx context.Context) error {
 	if p.License == "" {
 		return job.Permanent(sentence("The model names no license. Its use may not be allowed. Install it with --license TEXT if you know better."))
 	}
+	if p.options.Default && !suitsAll(p.License) {
+		return job.Permanent(sentence("The license of the model is %s, which is not for all uses, so trainings do not take it by themselves. Install it without --default; users can choose it by its name.", p.License))
+	}
 	return nil
 }
 

@@ -12,7 +12,7 @@ import (
 type modelTypes struct {
 	Transformers string               `json:"transformers"`
 	Types        map[string]modelType `json:"types"`
-	// Other are types that can be no base: for speech, detection and others.
+	// Other are types that can be no base: for speech, documents and others.
 	Other []string `json:"other"`
 }
 
@@ -22,6 +22,8 @@ type modelType struct {
 	Text     string `json:"text"`
 	Image    string `json:"image"`
 	Language string `json:"language"`
+	Pixels   string `json:"pixels"`
+	Objects  string `json:"objects"`
 	// Decoder is true if the type only continues texts.
 	Decoder bool `json:"decoder"`
 }
@@ -42,9 +44,14 @@ var knownTypes = sync.OnceValue(func() modelTypes {
 // it uses for models that somebody has put into the folder by hand.
 func kindOf(name, architecture string) Kind {
 	t := knownTypes().Types[name]
+	others := t.Text + t.Image + t.Language
 	readsTexts := strings.HasSuffix(architecture, "Classification") || strings.HasSuffix(architecture, "ForQuestionAnswering") ||
 		strings.HasSuffix(architecture, "ForMultipleChoice")
 	switch {
+	case t.Pixels != "" && (strings.HasSuffix(architecture, "ForSemanticSegmentation") || others+t.Objects == ""):
+		return KindPixels
+	case t.Objects != "" && (strings.HasSuffix(architecture, "ForObjectDetection") || others+t.Pixels == ""):
+		return KindObjects
 	case t.Language != "" && strings.HasSuffix(architecture, "ForCausalLM"):
 		return KindLanguage
 	case t.Text != "" && !strings.Contains(architecture, "Image") && (readsTexts || !t.Decoder):
@@ -68,6 +75,10 @@ func class(name string, kind Kind) string {
 		return t.Model
 	case kind == KindImage:
 		return t.Image
+	case kind == KindPixels:
+		return t.Pixels
+	case kind == KindObjects:
+		return t.Objects
 	default:
 		return t.Text
 	}

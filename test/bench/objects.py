@@ -15,6 +15,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFilter
@@ -46,8 +47,9 @@ def busy() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def made(folder: Path, number: int) -> Path:
-    """Pictures of blurred discs and squares on a spotted ground, some of which touch, with their outlines in COCO's form."""
+def made(folder: Path, number: int, alike: bool = False) -> Path:
+    """Pictures of blurred discs and squares on a spotted ground, some of which touch, with their outlines in COCO's form. ``alike`` gives both one
+    colour, so that only their shapes tell them apart."""
     chance, images, entries = random.Random(0), [], []
     folder.mkdir()
     for i in range(number):
@@ -57,7 +59,7 @@ def made(folder: Path, number: int) -> Path:
             half, x, y = chance.uniform(10, 26), chance.uniform(20, _SIDE - 20), chance.uniform(20, _SIDE - 20)
             sides, label = chance.choice(((24, 0), (4, 1)))
             ring = [(x + half * math.cos(2 * math.pi * k / sides + 0.8), y + half * math.sin(2 * math.pi * k / sides + 0.8)) for k in range(sides)]
-            pen.polygon(ring, fill=((190, 90, 80), (90, 110, 190))[label], outline=(40, 40, 40))
+            pen.polygon(ring, fill=((190, 90, 80), (90, 110, 190))[0 if alike else label], outline=(40, 40, 40))
             xs, ys = zip(*ring)
             entries.append({
                 "id": len(entries), "image_id": i, "category_id": label, "iscrowd": 0, "segmentation": [[c for point in ring for c in point]],
@@ -77,10 +79,12 @@ def line(folder: Path, seed: int, result: dict, seconds: float) -> str:
     return f"| {folder.name} | {seed} | {' | '.join(cells)} | {simple:.3f} | {result['seconds'] / 60:.1f} | {seconds / 60:.1f} |"
 
 
-def trained(folder: Path, seed: int, parameters: dict[str, str]) -> dict:
-    """The result of one training. Raises subprocess.CalledProcessError."""
+def trained(folder: Path, seed: int, parameters: dict[str, str], before: Callable[[Path], None] | None = None) -> dict:
+    """The result of one training. ``before`` gets the folder of the installed models. Raises subprocess.CalledProcessError."""
     with tempfile.TemporaryDirectory(prefix="objects-") as temporary:
         run = Path(temporary) / "runs" / "ft-bench"
+        if before is not None:
+            before(Path(temporary) / "models")
         (run / "inputs").mkdir(parents=True)
         inputs = []
         for number, file in enumerate(sorted(f for f in folder.rglob("*") if f.is_file())):

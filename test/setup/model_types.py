@@ -20,6 +20,10 @@ KINDS = {
     "text": auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
     "image": auto.MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING_NAMES,
     "language": auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    "pixels": auto.MODEL_FOR_SEMANTIC_SEGMENTATION_MAPPING_NAMES,
+    # Those of PaddlePaddle find lines and parts of documents, with losses of their own.
+    "objects": {name: one for name, one in auto.MODEL_FOR_OBJECT_DETECTION_MAPPING_NAMES.items() if not name.startswith("pp_")}
+    | {name: auto.MODEL_FOR_UNIVERSAL_SEGMENTATION_MAPPING_NAMES[name] for name in ("mask2former", "maskformer")},
 }
 
 

@@ -129,7 +129,7 @@ def _group_of(module: str, test: str, due: list[Group]) -> str:
     """The name of the group of a test. ``module`` is its file, and its class if it has one, with dots."""
     path = module.replace(".", "/")
     if path == f"{TESTS}/{EVERY_KIND}":
-        return test.rpartition("[")[2].removesuffix("]")
+        return test.rpartition("[")[2].removesuffix("]").partition("-")[0]
     own = (group.name for group in due if any(path.startswith(f"{t.removesuffix('.py')}/") or path == t.removesuffix(".py") for t in group.tests))
     return next(own, "")
 

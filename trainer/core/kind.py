@@ -95,6 +95,7 @@ class Kind:
     # --- Its models.
     shape: ClassVar[str]  # the built-in model, which starts from random weights
     starts_from: ClassVar[str]  # the kind of installed models that it starts from, as model.json calls it
+    also_starts_from: ClassVar[tuple[str, ...]] = ()  # other kinds of installed models that it starts from where a user names one
     library: ClassVar[str] = ""  # imported by the workers while the driver reads the data
     uses_transformers: ClassVar[bool] = True  # whether workers import that library
     epochs: ClassVar[int] = 0  # default of the built-in model, if its epochs are short
@@ -190,6 +191,10 @@ class Kind:
 
     def has_network(self, task: str) -> bool:
         """Whether a network can be trained for ``task``."""
+        return True
+
+    def starts_task(self, base: Base, task: str) -> bool:
+        """Whether the installed model ``base`` of a kind that this one starts from can be finetuned for ``task``; empty for any task."""
         return True
 
     def bf16_on_cpus(self, base: Base) -> bool:

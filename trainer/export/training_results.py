@@ -12,13 +12,14 @@ from trainer.core import blocks, columnar
 from trainer.core.example import Dataset, Example
 from trainer.core.plan import Plan
 from trainer.data import origins
-from trainer.export import display, examples, license, likeness, promised, results
+from trainer.export import display, examples, likeness, promised, results
 from trainer.export.description import describe, use
 from trainer.export.finished import Finished
 from trainer.launch.outcome import Outcome, Trial
 from trainer.measure import calibration, curves, metrics, mistakes
 from trainer.measure.metric import described
 from trainer.measure.predictions import Predictions
+from trainer.models import license
 from trainer.models.saved_model import DESCRIPTION
 from trainer.run_folder import files
 from trainer.run_folder.events import Events

@@ -16,7 +16,7 @@ from pathlib import Path
 from trainer.core import registry
 from trainer.core.kind import Kind
 from trainer.errors import UserError, some
-from trainer.models import model_types
+from trainer.models import license, model_types
 from trainer.run_folder import files
 
 AUTO = "auto"
@@ -39,6 +39,8 @@ class Base:
     fresh: bool = True
     commit: str = ""  # of the repository that an installed model comes from, if its model.json names one
     preferred: bool = False  # whether auto takes it before smaller ones
+    model_type: str = ""  # of an installed model, as its config.json names it
+    chosen_only: bool = False  # whether its license keeps it from being a default, so that a user must name it
 
     @property
     def is_small(self) -> bool:
@@ -74,20 +76,24 @@ def _described(name: str, folder: Path) -> Base:
     described = _document(folder / _DESCRIPTION)
     commit = described.get("commit")
     size = sum(w.stat().st_size for w in _weights(folder))
+    preferred = described.get("default") is True
     return Base(
         name, _kind(folder, described), folder, size, fresh=False, commit=commit if isinstance(commit, str) and _COMMIT.fullmatch(commit) else "",
-        preferred=described.get("default") is True,
+        preferred=preferred, model_type=str(_document(folder / "config.json").get("model_type", "")),
+        chosen_only=not license.suits_all(license.of(folder), preferred),
     )  # fmt: skip
 
 
-def choose(models: Path, wanted: str, kind: Kind, start_from: str = "pretrained") -> Base:
-    """The base for ``kind`` of data. Raises UserError.
+def choose(models: Path, wanted: str, kind: Kind, start_from: str = "pretrained", task: str = "") -> Base:
+    """The base for ``kind`` of data and, if it is given, for ``task``. Raises UserError.
 
-    auto uses the installed model that fits and is marked as the default, else the smallest that fits, else the built-in model.
+    auto uses the installed model that fits and is marked as the default, else the smallest that fits, else the built-in model. A model whose
+    license is not for all uses, or one that is made for other data and can be a part of one for this, must be named.
     """
-    there = [b for b in installed(models) if b.kind == kind.starts_from]
+    there = fitting(models, kind, task)
     if wanted in ("", AUTO):
-        base = there[0] if there and start_from == "pretrained" else Base(kind.shape, kind.name)
+        defaults = [b for b in there if b.kind == kind.starts_from and not b.chosen_only]
+        base = defaults[0] if defaults and start_from == "pretrained" else Base(kind.shape, kind.name)
     elif wanted in registry.built_in():
         if kind.shape != wanted:
             raise _unfit(wanted, kind, there)
@@ -95,6 +101,11 @@ def choose(models: Path, wanted: str, kind: Kind, start_from: str = "pretrained"
     else:
         base = _named(models, wanted, kind, there)
     return replace(base, fresh=True) if start_from == "scratch" else base
+
+
+def fitting(models: Path, kind: Kind, task: str = "") -> list[Base]:
+    """The installed models that ``kind`` of data can start from, for ``task`` if it is given."""
+    return [b for b in installed(models) if b.kind in (kind.starts_from, *kind.also_starts_from) and kind.starts_task(b, task)]
 
 
 def _named(models: Path, wanted: str, kind: Kind, there: list[Base]) -> Base:
@@ -128,7 +139,7 @@ def _named(models: Path, wanted: str, kind: Kind, there: list[Base]) -> Base:
 
 def unfit(models: Path, wanted: str, kind: Kind) -> UserError:
     """That ``wanted`` does not read ``kind`` of data."""
-    return _unfit(wanted, kind, [b for b in installed(models) if b.kind == kind.name])
+    return _unfit(wanted, kind, fitting(models, kind))
 
 
 def _unfit(wanted: str, kind: Kind, there: list[Base], its_kind: str = "") -> UserError:

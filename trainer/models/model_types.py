@@ -9,8 +9,10 @@ from pathlib import Path
 
 from trainer.run_folder import files
 
-TEXT, IMAGE, LANGUAGE = "text", "image", "language"
+TEXT, IMAGE, LANGUAGE, PIXELS, OBJECTS = "text", "image", "language", "pixels", "objects"
 _FILE = Path(__file__).parents[1] / "schema" / "model_types.json"
+# Heads of models of pictures, beside which a type may have others; and their kinds.
+_HEADS = {"ForSemanticSegmentation": PIXELS, "ForObjectDetection": OBJECTS}
 _READS_TEXTS = ("Classification", "ForQuestionAnswering", "ForMultipleChoice")  # heads of models that were finetuned on texts
 
 
@@ -21,11 +23,14 @@ def types() -> dict[str, dict]:
 
 
 def kind(model_type: str, architecture: str) -> str:
-    """text, image or language; empty if the model can be a base for none of them.
+    """text, image, language, pixels or objects; empty if the model can be a base for none of them.
 
     A model that continues texts is a language model, even where its type has a classifier too: most of such types do.
     """
     known = types().get(model_type, {})
+    for head, named in _HEADS.items():
+        if named in known and (architecture.endswith(head) or not known.keys() - {named, "model"}):
+            return named
     if LANGUAGE in known and architecture.endswith("ForCausalLM"):
         return LANGUAGE
     if TEXT in known and "Image" not in architecture and (architecture.endswith(_READS_TEXTS) or not known.get("decoder")):

@@ -1,6 +1,8 @@
 """Models of the transformers library: from an installed base, saved and loaded. Imported only in workers, because torch takes seconds."""
 
+import contextlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,27 +18,50 @@ _LOCAL = {"local_files_only": True, "trust_remote_code": False}
 def from_base(auto_class: str, plan: Plan, dtype: torch.dtype = torch.float32, **options) -> torch.nn.Module:
     """The installed model of ``plan`` with a new head; with random weights throughout if it starts from scratch.
 
-    ``dtype`` is the type of weights that are read. ``options`` fill in missing entries of its configuration.
+    ``dtype`` is the type of weights that are read. ``options`` fill in missing entries of its configuration. Raises UserError.
     """
     import transformers
 
-    auto = getattr(transformers, auto_class)
-    try:
-        config = transformers.AutoConfig.from_pretrained(plan.base.folder, **_LOCAL)
-        for name, value in plan.target.configuration().items():
-            setattr(config, name, value)
+    with usable(plan):
+        config = configuration(plan)
         for name, value in options.items():
             if getattr(config, name, None) is None:
                 setattr(config, name, value)
-        if plan.base.fresh:
-            return auto.from_config(config, trust_remote_code=False)
-        return auto.from_pretrained(plan.base.folder, config=config, use_safetensors=True, ignore_mismatched_sizes=True, dtype=dtype, **_LOCAL)
-    except (ValueError, KeyError, OSError, AttributeError, json.JSONDecodeError) as e:
+        return with_weights(getattr(transformers, auto_class), config, plan, dtype)
+
+
+def configuration(plan: Plan) -> Any:
+    """The configuration of the installed model of ``plan`` for its target."""
+    import transformers
+
+    config = transformers.AutoConfig.from_pretrained(plan.base.folder, **_LOCAL)
+    for name, value in plan.target.configuration().items():
+        setattr(config, name, value)
+    return config
+
+
+def with_weights(made_by: Any, config: Any, plan: Plan, dtype: torch.dtype = torch.float32) -> Any:
+    """A model of ``config`` with the weights of the installed one where these fit, and random ones elsewhere. ``made_by`` is its class, or an
+    automatic one of transformers."""
+    import transformers
+
+    transformers.utils.logging.disable_progress_bar()
+    if plan.base.fresh:
+        return made_by.from_config(config, trust_remote_code=False) if hasattr(made_by, "from_config") else made_by(config)
+    return made_by.from_pretrained(plan.base.folder, config=config, use_safetensors=True, ignore_mismatched_sizes=True, dtype=dtype, **_LOCAL)
+
+
+@contextlib.contextmanager
+def usable(plan: Plan) -> Iterator[None]:
+    """Raises UserError where the installed model of ``plan`` cannot be loaded for its task."""
+    try:
+        yield
+    except (ValueError, KeyError, OSError, AttributeError, ImportError, json.JSONDecodeError) as e:
         raise UserError(
             "model_unusable",
             f"The installed model {plan.base.name} cannot be used for {plan.task}.",
             "Choose another model, or ask the administrator to check its files.",
-            str(e).split("\n")[0],
+            str(e).strip().split("\n")[0],
         ) from e
 
 
@@ -51,6 +76,7 @@ def load(auto_class: str, folder: Path, like: torch.nn.Module | None) -> torch.n
     if like is None:
         import transformers
 
+        transformers.utils.logging.disable_progress_bar()
         like_class = getattr(transformers, auto_class)
     else:
         like_class = type(like)

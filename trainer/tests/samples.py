@@ -1,10 +1,12 @@
 """A small dataset of each kind of data, and what the tests of all kinds do with it."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import annotated_files
 import pytest
+import vision_models
 from conftest import small_reviews
 from process_faults import knows
 from small_datasets import flowers, in_folders, masked, signals, squares
@@ -29,6 +31,7 @@ class Sample:
     answers_rows: bool = True  # whether its models give single answers
     searches: bool = True  # whether its settings can be searched
     steps: bool = True  # whether it trains in steps, which can be interrupted; else it begins again
+    base: Callable | None = None  # makes the model that is installed as org/base, to start from; None for the built-in one
 
 
 _SEVERAL = "keep_checkpoints: 2\nearly_stopping_patience: 0"
@@ -71,6 +74,13 @@ SAMPLES = {
         steps=False,
     ),  # fmt: skip
     "toy": Sample({"all.toy": signals(60)}, _network("toy-net"), 5, {"new.toy": signals(9)}),
+}
+
+INSTALLED = "org/base"
+# Kinds that start from an installed model of another sort than the others: the name of the kind, and what the model is.
+FROM_INSTALLED = {
+    "pixels-segformer": replace(SAMPLES["pixels"], options=_network(INSTALLED, batch_size=8), base=vision_models.segformer),
+    "objects-detr": replace(SAMPLES["objects"], options=_network(INSTALLED), base=vision_models.detr),
 }
 
 

@@ -10,8 +10,7 @@ from small_datasets import in_folders, squares
 
 from trainer.core import registry
 from trainer.errors import UserError
-from trainer.export import license
-from trainer.models import catalogue, vocabulary
+from trainer.models import catalogue, license, vocabulary
 from trainer.run import run
 from trainer.training import candidates
 

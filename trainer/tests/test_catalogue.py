@@ -165,6 +165,27 @@ def test_auto_takes_the_model_that_is_marked_and_a_mark_on_the_volume_outranks_o
     assert catalogue.choose(volume, "auto", registry.of("text")).commit == ""
 
 
+@pytest.mark.parametrize(
+    ("license", "default", "taken"),
+    [
+        ("apache-2.0", False, True), ("", False, True), ("cc-by-nc-4.0", False, False), ("CC BY-NC-SA 4.0", True, False), ("ncsa", False, True),
+        ("for non-commercial use", True, False), ("nvidia-source-code-license", True, False), ("other", False, False), ("other", True, True),
+    ],
+)  # fmt: skip
+def test_a_model_whose_license_is_not_for_all_uses_is_taken_by_its_name_alone(tmp_path, license, default, taken):
+    write(tmp_path / "org" / "model", BERT, {"kind": "text", "license": license, "default": default})
+    assert (catalogue.choose(tmp_path, "auto", registry.of("text")).name == "org/model") == taken
+    assert catalogue.choose(tmp_path, "org/model", registry.of("text")).name == "org/model"
+
+
+def test_a_model_of_another_kind_that_can_be_a_part_is_taken_by_its_name_alone(tmp_path):
+    write(tmp_path / "org" / "eyes", {"model_type": "resnet", "architectures": ["ResNetForImageClassification"]}, {"kind": "image"})
+    assert catalogue.choose(tmp_path, "auto", registry.of("pixels")).name == registry.of("pixels").shape
+    assert catalogue.choose(tmp_path, "org/eyes", registry.of("pixels")).folder is not None
+    with pytest.raises(UserError, match="does not find these objects"):
+        catalogue.choose(tmp_path, "org/eyes", registry.of("objects"))
+
+
 def test_a_model_of_the_volume_replaces_one_of_the_same_name_in_the_image(tmp_path, monkeypatch):
     volume, image = tmp_path / "models", tmp_path / "image"
     monkeypatch.setenv(catalogue.IMAGE_MODELS, str(image))

@@ -13,7 +13,8 @@ from trainer.core import registry
 from trainer.core.example import Example
 from trainer.data.origins import Origins
 from trainer.data.pictures import thumbnails
-from trainer.export import display, license
+from trainer.export import display
+from trainer.models import license
 
 
 def example(content, row: int = 1, **more) -> Example:

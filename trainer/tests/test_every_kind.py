@@ -5,10 +5,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+import vision_models
 from conftest import resumed_at
 from process_faults import KILLED, run_apart, start_apart  # noqa: F401 - fixtures
 from result_checks import check_files, check_training, predictions, result_of, weights
-from samples import SAMPLES, Sample, toy  # noqa: F401 - a fixture
+from samples import FROM_INSTALLED, INSTALLED, SAMPLES, Sample, toy  # noqa: F401 - a fixture
 from several_workers import together  # noqa: F401 - a fixture
 
 from trainer.answer.model import Model
@@ -18,14 +19,21 @@ from trainer.models import saved_model
 from trainer.run import run
 
 
-@pytest.fixture(scope="module", params=SAMPLES)
+@pytest.fixture(scope="module", params=SAMPLES | FROM_INSTALLED)
 def kind(request) -> str:
     return request.param
 
 
 @pytest.fixture
 def sample(kind) -> Sample:
-    return copy.deepcopy(SAMPLES[kind])
+    return copy.deepcopy((SAMPLES | FROM_INSTALLED)[kind])
+
+
+@pytest.fixture
+def make_run(make_run, sample, tmp_path):
+    if sample.base is not None:
+        vision_models.install(tmp_path / "shared" / "models" / INSTALLED, sample.base())
+    return make_run
 
 
 @pytest.fixture(scope="module")
@@ -54,11 +62,12 @@ def version(finished, tmp_path) -> dict:
     return {"path": "../../registry/model", "run": "ft-finished", "name": "model", "version": 1}
 
 
-def test_a_training_delivers_what_it_lists(finished, schemas, kind):
+def test_a_training_delivers_what_it_lists(finished, schemas, kind, sample):
     result = check_training(finished, schemas)
-    assert result["model"]["kind"] == kind
-    assert result["task"] in registry.of(kind).tasks
-    assert result["model"]["base"] == registry.of(kind).shape
+    name = kind.partition("-")[0]
+    assert result["model"]["kind"] == name
+    assert result["task"] in registry.of(name).tasks
+    assert result["model"]["base"] == (INSTALLED if sample.base else registry.of(name).shape)
     assert predictions(finished)
 
 
@@ -102,6 +111,8 @@ def test_two_workers_train_as_many_steps_as_one(make_run, together, finished, sc
 def test_a_training_that_a_person_stops_keeps_its_best_model(make_run, told_at, schemas, sample):
     if not sample.steps:
         pytest.skip("it has no checkpoint before its end")
+    if sample.base is not None:
+        pytest.skip("as with the built-in model of its kind")
     spec = make_run(sample.files, **sample.options)
     told_at(spec, 2, "keep")
     assert run(str(spec), "local") == 0
@@ -147,6 +158,8 @@ def test_a_saved_model_answers_the_rows_to_try_as_the_training_did(finished, sam
 
 
 def test_the_settings_of_a_training_are_searched_or_the_user_is_told_why_not(make_run, schemas, sample):
+    if sample.base is not None:
+        pytest.skip("as with the built-in model of its kind")
     more = f"{sample.options['more_options']}\nsearch.trials: 2\nsearch.space: learning_rate: 1e-3..1e-2"
     spec = make_run(sample.files, **{**sample.options, "more_options": more})
     if not sample.searches:

@@ -15,9 +15,10 @@ from trainer.core import registry
 from trainer.core.example import Example
 from trainer.data import origins
 from trainer.data.pictures import thumbnails
-from trainer.export import display, examples, license, results, training_results
+from trainer.export import display, examples, results, training_results
 from trainer.kinds.image import results as image_results
 from trainer.measure.predictions import Predictions
+from trainer.models import license
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from trainer.core import registry
-from trainer.export import license
-from trainer.models import catalogue, vocabulary
+from trainer.models import catalogue, license, vocabulary
 from trainer.run_folder import files
 
 ROOT = Path(__file__).parents[2]

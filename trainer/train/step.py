@@ -35,7 +35,7 @@ class Stepper:
                 self.exchange = GradientExchange(ctx.rank, ctx.world, sum(p.numel() for p in self._trained()))
             self.wrapped = torch.nn.parallel.DistributedDataParallel(
                 self.wrapped,
-                find_unused_parameters=not plan.base.fresh,  # base models may have parts that a classifier does not use
+                find_unused_parameters=plan.base.folder is not None,  # installed models may have parts that this task does not use
                 gradient_as_bucket_view=True,
                 broadcast_buffers=any(b.is_floating_point() for b in model.buffers()),  # other buffers, such as position ids, never differ
                 bucket_cap_mb=self.exchange.bucket_cap_mb if self.exchange else None,

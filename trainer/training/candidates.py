@@ -102,7 +102,7 @@ def choose(models: Path, settings, kind: "Kind", task: str = "", begun: bool = F
                 "model_unfit", f"The model {wanted} answers one label for each row, and this data has several.", "Set model to words or auto."
             )
         return Wanted(beside, None)
-    network = catalogue.choose(models, wanted, kind, settings.start_from)
+    network = catalogue.choose(models, wanted, kind, settings.start_from, task)
     if wanted not in ("", AUTO):
         return Wanted(beside if kind.compares_named else (), network, wanted)
     if begun and network.folder is None:

@@ -191,7 +191,8 @@ def _report_base_model(settings: Settings, base: Base, wanted: Wanted, kind: Kin
         how = "as requested" if settings.model == base.name else "the default for this data" if base.preferred else "the smallest one that fits"
         events.decision("model", base.name, f"The installed model {base.name} is used, {how}.")
     else:
-        events.decision("model", base.name, kind.from_random_weights.format(model=base.name))
+        why = kind.from_random_weights if base.folder is None else Kind.from_random_weights
+        events.decision("model", base.name, why.format(model=base.name))
         if settings.model == "auto" and kind.gains_by_installed_models:
             events.warning(
                 "from_scratch",

@@ -105,7 +105,8 @@ def _other_models(spec: Spec, settings: Settings, data: Dataset, default: Prepar
     if named is None and (settings.source("model") != CHOSEN or settings.space):
         return []
     used = default.plan.base.name
-    fitting = [b for b in catalogue.installed(spec.models) if b.kind == data.kind.name and b.name != used and (named is None or b.name in named)]
+    there = [b for b in catalogue.fitting(spec.models, data.kind, data.task) if b.kind == data.kind.name and b.name != used]
+    fitting = [b for b in there if (b.name in named if named is not None else not b.chosen_only)]
     found = []
     for base in fitting[:MAX_MODELS]:
         own = settings.with_chosen(model=base.name)

@@ -171,6 +171,7 @@ func (env Environment) describe(p *basemodel.Plan) {
 func kind(f basemodel.Facts) string {
 	words := map[basemodel.Kind]string{
 		basemodel.KindText: "text encoder", basemodel.KindImage: "image model", basemodel.KindLanguage: "language model",
+		basemodel.KindPixels: "model of pixels", basemodel.KindObjects: "detector of objects",
 	}[f.Kind]
 	switch {
 	case words == "":

@@ -9,12 +9,11 @@ _AUTO = "AutoModelForImageClassification"
 
 def build(plan: Plan):
     """The installed vision model, or a residual network of three stages with 0.3 million parameters."""
-    from trainer.kinds.image import stems
-    from trainer.models import transformer
+    from trainer.models import stems, transformer
 
     if plan.base.folder is not None:
         model = transformer.from_base(_AUTO, plan)
-        return stems.widened(model, plan.shape["bands"]) if "bands" in plan.shape else model
+        return stems.widened(model, plan.shape["bands"], plan.kind.shape) if "bands" in plan.shape else model
     from transformers.models.resnet.configuration_resnet import ResNetConfig
     from transformers.models.resnet.modeling_resnet import ResNetForImageClassification
 

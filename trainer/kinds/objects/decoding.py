@@ -1,4 +1,5 @@
-"""From the maps of a network to boxes: peaks of the map of each label, with the distances to the four sides of their object.
+"""From the maps of a network to boxes: peaks of the map of each label, with the distances to the four sides of their object. Or from the boxes of
+a model that answers with these.
 
 snippets/objects.py does the same for users of a model.
 """
@@ -39,13 +40,34 @@ def with_probabilities(logits: numpy.ndarray, labels: int) -> numpy.ndarray:
 
 def packed(maps: numpy.ndarray, labels: int, most: int, outlined: bool = False) -> numpy.ndarray:
     """The objects in each picture as one row of numbers (pictures x most * numbers); places that are not used are 0."""
-    rows = numpy.zeros((len(maps), most, numbers(outlined)), numpy.float32)
-    for row, one in zip(rows, maps):
-        boxes = _boxes(one, labels, most, outlined)
+    return _rows([_boxes(one, labels, most, outlined) for one in maps], most, outlined)
+
+
+def packed_boxes(answers: numpy.ndarray, labels: int, most: int, outlined: bool = False) -> numpy.ndarray:
+    """The objects in each picture as one row of numbers. ``answers`` are pictures x boxes x (labels + SIDES): probabilities of the labels, and
+    left, top, right and bottom in pixels of the picture. If they are ``outlined``, the points of the outline follow."""
+    return _rows([_chosen(numpy.asarray(one, numpy.float64), labels, most, outlined) for one in answers], most, outlined)
+
+
+def _chosen(answers: numpy.ndarray, labels: int, most: int, outlined: bool) -> Boxes:
+    """The surest pairs of a box and a label."""
+    flat = answers[:, :labels].ravel()
+    order = numpy.argsort(-flat, kind="stable")[: _CANDIDATES * most]
+    order = order[flat[order] > _LEAST]
+    box, label = numpy.divmod(order, labels)
+    corners = answers[box, labels : labels + SIDES]
+    inside = (corners[:, 2] > corners[:, 0]) & (corners[:, 3] > corners[:, 1])
+    rings = tuple(answers[box[inside], labels + SIDES :].reshape(-1, RAYS, 2)) if outlined else ()
+    return _once(Boxes(label[inside], flat[order][inside], corners[inside], rings), most)
+
+
+def _rows(found: list[Boxes], most: int, outlined: bool) -> numpy.ndarray:
+    rows = numpy.zeros((len(found), most, numbers(outlined)), numpy.float32)
+    for row, boxes in zip(rows, found):
         row[: len(boxes), 0], row[: len(boxes), 1], row[: len(boxes), 2:_BOX] = boxes.classes, boxes.scores, boxes.boxes
         if outlined and len(boxes):
             row[: len(boxes), _BOX:] = numpy.stack(boxes.outlines).reshape(len(boxes), 2 * RAYS)
-    return rows.reshape(len(maps), most * numbers(outlined))
+    return rows.reshape(len(found), most * numbers(outlined))
 
 
 def unpacked(row: numpy.ndarray, outlined: bool = False) -> Boxes:

@@ -14,10 +14,12 @@ from trainer.core.example import Dataset, Example
 from trainer.core.plan import Rows
 from trainer.data.images import undecodable
 from trainer.data.pictures import bands
+from trainer.errors import count
 from trainer.kinds.annotated import matching
 from trainer.kinds.objects import looks, truth as truths
 from trainer.kinds.objects.pictures import PLAIN, Canvas, Pictures
 from trainer.kinds.objects.tasks import OUTLINES
+from trainer.models.catalogue import Base
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
 
@@ -31,6 +33,7 @@ _PASSES = 9_000  # inputs of a training of default length: some minutes of two c
 _EPOCHS = (12, 150)
 _PICTURE = 320 * 256  # pixels of the input with which that many are read
 _DECODERS = 4
+_COLOURS = 3
 
 
 class Encoder:
@@ -40,6 +43,7 @@ class Encoder:
         self.description, self.labels, self.folder, self.augmentation = description, labels, folder, augmentation
         self.canvas, self.outlined = Canvas(*description["canvas"]), bool(description["outlined"])
         self.bands = bands.restored(description)
+        self.matched = bool(description.get("matched"))
         self.shape = {"bands": looks.count(self.bands), "canvas": description["canvas"], "typical": description["typical"]}
 
     def encode(self, examples: list[Example], targets: numpy.ndarray, name: str, training: bool = False) -> Rows:
@@ -63,7 +67,7 @@ class Encoder:
         held = values if file is None else None
         features = Pictures(
             str(file or ""), self.shape["bands"], originals, sizes, starts, targets, len(self.labels), self.canvas, training, self.outlined,
-            self.augmentation, held,
+            self.augmentation, held, self.matched,
         )  # fmt: skip
         return Rows(features, targets)
 
@@ -100,22 +104,41 @@ def _shrinks(pixels: numpy.ndarray, size: tuple[int, int]) -> bool:
     return pixels.shape[1] > size[0]
 
 
-def encoder(spec: Spec, settings: Settings, data: Dataset, events: Events) -> tuple[Encoder, Settings]:
+def encoder(spec: Spec, settings: Settings, data: Dataset, base: Base, events: Events) -> tuple[Encoder, Settings]:
     """The encoder, fitted on the training pictures, and the settings with the length of the training."""
     train = data.splits["train"]
     listed = [truths.read(e.target, data.labels) for e in train]
     outlined = data.task == OUTLINES
-    scale, canvas, why = _chosen(listed, len(data.labels), _OUTLINED if outlined else _SEEN)
+    scale, canvas, why = _chosen(listed, len(data.labels), _OUTLINED if outlined else _SEEN, whole=base.folder is not None)
     events.decision("input_size", [canvas.width, canvas.height], why)
     sides = [(t.boxes[:, 2:] - t.boxes[:, :2]).mean(axis=1) * _scale(t.height, t.width, scale, canvas) for t in listed]
     typical = max(2.0, round(float(numpy.median(numpy.concatenate(sides))) / 2, 2))
     ranges = looks.learnt([(e.content, e.file) for e in train], events)
+    if base.folder is not None:
+        _say_of_installed(base, listed, looks.count(ranges), events)
     described: dict[str, Any] = {
         "canvas": [canvas.height, canvas.width, canvas.window], "scale": scale, "typical": typical, "outlined": outlined,
-        **(ranges.described() if ranges else {}),
+        **(ranges.described() if ranges else {}), **({"matched": True} if base.folder is not None else {}),
     }  # fmt: skip
     settings = _augmented(settings, canvas, events)
     return Encoder(described, data.labels, spec.work / "encoded", settings.augmentation), _lengths(settings, len(train), canvas, events)
+
+
+def _say_of_installed(base: Base, listed: list[truths.Truth], number: int, events: Events) -> None:
+    """What the user is told of an installed model: bands that it did not learn, and more objects than it answers."""
+    if number != _COLOURS:
+        events.decision(
+            "first_layer", number,
+            f"The model {base.name} learnt from {_COLOURS} colours. Its first layer is changed to read {count(number, 'band')}, "
+            "each of which begins with the mean of the colours.",
+        )  # fmt: skip
+    answered, most = base.config.get("num_queries"), max(int(t.counted.sum()) for t in listed)
+    if isinstance(answered, int) and answered < most:
+        events.warning(
+            "objects_beyond_the_model",
+            f"A training picture has {most} objects, and the model {base.name} finds at most {answered} in a picture. Choose another model where "
+            "pictures have so many.",
+        )  # fmt: skip
 
 
 def _original(example: Example) -> tuple[int, int]:
@@ -132,15 +155,16 @@ def _scale(height: int, width: int, scale: float, canvas: Canvas) -> float:
     return scale if canvas.window else min(canvas.height / height, canvas.width / width, _LARGEST)
 
 
-def _chosen(listed: list[truths.Truth], labels: int, seen: float) -> tuple[float, Canvas, str]:
-    """The scale, the input, and the reason: the smallest input in which objects of the smallest label are still seen."""
+def _chosen(listed: list[truths.Truth], labels: int, seen: float, whole: bool) -> tuple[float, Canvas, str]:
+    """The scale, the input, and the reason: the smallest input in which objects of the smallest label are still seen. With ``whole`` it is never a
+    window of a picture, but the largest input."""
     longest = float(numpy.median([max(t.width, t.height) for t in listed]))
     least = []
     for label in range(labels):
         sides = [(b[2:] - b[:2]).min() for t in listed for b in t.boxes[(t.classes == label) & t.counted]]
         least += [float(numpy.median(sides))] if sides else []
     needed = min(_LARGEST, seen / max(1.0, min(least, default=seen)))
-    side = next((s for s in _SIDES if s >= needed * longest), 0)
+    side = next((s for s in _SIDES if s >= needed * longest), _SIDES[-1] if whole else 0)
     small = f"Half of the objects of the smallest label are narrower than {min(least, default=0):.0f} pixels of their pictures"
     if not side:
         scale = min(1.0, needed) if needed < 1 else min(needed, _LARGEST)

@@ -5,7 +5,7 @@ from typing import Any
 from trainer.kinds.annotated import readers
 from trainer.kinds.examples import ExampleKind
 from trainer.kinds.objects.target import CHOOSING, Objects
-from trainer.kinds.objects.tasks import BOXES, OUTLINES
+from trainer.kinds.objects.tasks import BOXES, OUTLINERS, OUTLINES
 
 
 class ObjectsInPictures(ExampleKind):
@@ -18,6 +18,11 @@ class ObjectsInPictures(ExampleKind):
     takes_options = ("augmentation",)
     shape = "small-detector"
     starts_from = "objects"
+    unfit_here = (
+        "{model} does not find these objects.",
+        "Detectors such as RT-DETR find boxes (task: object-detection), Mask2Former finds outlines (task: instance-segmentation). Choose one that "
+        "fits the task, or set model to auto.",
+    )
     uses_transformers = False
     gains_by_installed_models = False
     from_random_weights = "A small detector ({model}) is trained on the pictures, from random weights."
@@ -60,7 +65,7 @@ class ObjectsInPictures(ExampleKind):
     def encoder(self, spec, settings, data, base, events):
         from trainer.kinds.objects import encoder
 
-        return encoder.encoder(spec, settings, data, events)
+        return encoder.encoder(spec, settings, data, base, events)
 
     def load_encoder(self, spec, folder, description):
         from trainer.kinds.objects import encoder
@@ -68,8 +73,17 @@ class ObjectsInPictures(ExampleKind):
         return encoder.load_encoder(spec, folder, description)
 
     def bf16_on_cpus(self, base) -> bool:
-        """Convolutions take most of the time, and products of bf16 are faster where a CPU has them."""
-        return True
+        """Convolutions take most of the time, and products of bf16 are faster where a CPU has them. Installed models compute in fp32."""
+        return base.folder is None
+
+    def starts_task(self, base, task: str) -> bool:
+        """An installed model finds either boxes or outlines."""
+        return task not in self.tasks or (base.model_type in OUTLINERS) == (task == OUTLINES)
+
+    def snippet(self, base: str, task: str, folder) -> str:
+        if base == self.shape:
+            return "objects/objects"
+        return "objects/objects_masks" if task == OUTLINES else "objects/objects_installed"
 
     def build(self, plan) -> Any:
         from trainer.kinds.objects import network

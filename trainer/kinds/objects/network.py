@@ -4,7 +4,7 @@ place how near it is to the centre of an object of each label, and how far from 
 import math
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import torch
 from safetensors.torch import load_model, save_model
@@ -18,6 +18,7 @@ from trainer.kinds.objects.pictures import Canvas
 from trainer.kinds.objects.target import Objects
 from trainer.run_folder import files
 
+TYPE = "centre-detector"  # in config.json
 _WIDTHS = (32, 64, 96, 128)  # at a 4th, 8th, 16th and 32nd of the picture
 _STEM, _JOINED, _HEAD, _GROUP = 24, 48, 64, 8
 _RARE = 0.02  # probability of a centre that an untrained network answers
@@ -112,17 +113,27 @@ def _steps(side: int, window: int, halo: int) -> range:
     return range(0, side - window + 1, window - 2 * halo)
 
 
-def build(plan: Plan) -> Detector:
+def build(plan: Plan) -> nn.Module:
+    """The installed detector of ``plan``, or the small one."""
+    if plan.base.folder is not None:
+        from trainer.kinds.objects import installed
+
+        return installed.build(plan)
     target, canvas = cast(Objects, plan.target), Canvas(*plan.shape["canvas"])
     return Detector(plan.shape["bands"], len(target.labels), plan.shape["typical"], canvas, target.outlined)
 
 
-def save(model: Detector, folder: Path) -> None:
+def save(model: Any, folder: Path) -> None:
+    """Write the weights and the shape."""
+    if not isinstance(model, Detector):
+        from trainer.kinds.objects import installed
+
+        return installed.save(model, folder)
     folder.mkdir(exist_ok=True)
     save_model(model, str(folder / "model.safetensors"), metadata={"format": "pt"})
     canvas = [model.canvas.height, model.canvas.width, model.canvas.window]
     described = {
-        "model_type": "centre-detector",
+        "model_type": TYPE,
         "bands": model.bands,
         "labels": model.labels,
         "typical": model.typical,
@@ -130,10 +141,15 @@ def save(model: Detector, folder: Path) -> None:
         "outlined": model.outlined,
     }
     files.write_json(folder / "config.json", described)
+    return None
 
 
-def load(folder: Path) -> Detector:
+def load(folder: Path) -> nn.Module:
     config = files.read_json(folder / "config.json")
+    if config["model_type"] != TYPE:
+        from trainer.kinds.objects import installed
+
+        return installed.load(folder)
     height, width, window = config["canvas"]
     canvas, outlined = Canvas(int(height), int(width), bool(window)), bool(config["outlined"])
     model = Detector(int(config["bands"]), int(config["labels"]), float(config["typical"]), canvas, outlined)

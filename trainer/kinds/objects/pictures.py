@@ -11,6 +11,7 @@ from trainer.kinds.objects.truth import Truth
 
 PLAIN, LIGHT = "none", "light"  # augmentations; the other one is strong
 GREY = 127  # around pictures that are smaller than the input
+SPREAD = 64  # of values of 8 bits that become 1
 _SCALES = (0.8, 1.25)  # of a picture in training
 _LIGHT = 0.2  # by which share brightness and contrast of each band change
 _ON_OBJECTS = 0.7  # share of the windows that are drawn around an object
@@ -72,6 +73,7 @@ class Pictures:
     outlined: bool = False
     augmentation: str = "strong"
     held: numpy.ndarray | None = None
+    matched: bool = False  # whether what is right are the objects one by one, for a model that matches them itself, and not maps
 
     @property
     def lengths(self) -> numpy.ndarray:
@@ -89,7 +91,9 @@ class Pictures:
         return values[start : start + int(height) * int(width) * self.bands].reshape(int(height), int(width), self.bands)
 
     def batch(self, rows: numpy.ndarray, augment: numpy.random.Generator | None = None) -> dict[str, numpy.ndarray]:
-        """The inputs for ``rows``; in training with what is right for each of their places."""
+        """The inputs for ``rows``; in training with what is right for each of their places, or with their objects one by one: the label, -1 where a
+        picture has fewer than others, then middle, width and height as shares of the input (rows x objects x 5), or the places of the outline
+        (rows x objects x (1 + places))."""
         if augment is None:
             return self._whole(rows)
         shape = (self.canvas.height, self.canvas.width)
@@ -106,8 +110,13 @@ class Pictures:
             if self.outlined:
                 limits = (self.canvas.width, self.canvas.height)
                 rings = [numpy.clip(move.points(turn.points(there.rings[i] * scale, *size)), 0, limits) for i in numpy.flatnonzero(kept)]
-            truth.append(rendering.maps(there.classes[kept], boxes, counted, self.labels, *shape, rings))
-        return {"pixels": _values(pixels), "truth": numpy.stack(truth)}
+            if self.matched and rings is not None:
+                truth.append(rendering.masks(there.classes[kept][counted], [r for r, c in zip(rings, counted) if c], *shape))
+            elif self.matched:
+                truth.append(_shares(there.classes[kept][counted], boxes[counted], *shape))
+            else:
+                truth.append(rendering.maps(there.classes[kept], boxes, counted, self.labels, *shape, rings))
+        return {"pixels": _values(pixels), "truth": _padded(truth) if self.matched else numpy.stack(truth)}
 
     def _whole(self, rows: numpy.ndarray) -> dict[str, numpy.ndarray]:
         sizes = [self.canvas.padded(*self.sizes[row]) for row in rows]
@@ -193,6 +202,19 @@ def _within(boxes: numpy.ndarray, counted: numpy.ndarray, height: int, width: in
     return cut[kept], kept, (counted & whole)[kept]
 
 
+def _shares(classes: numpy.ndarray, boxes: numpy.ndarray, height: int, width: int) -> numpy.ndarray:
+    """The objects of a picture as a model with its own matching learns them (objects x 5)."""
+    middle, size = (boxes[:, :2] + boxes[:, 2:]) / 2, boxes[:, 2:] - boxes[:, :2]
+    return numpy.concatenate([classes[:, None], middle / (width, height), size / (width, height)], axis=1).astype(numpy.float32)
+
+
+def _padded(listed: list[numpy.ndarray]) -> numpy.ndarray:
+    found = numpy.full((len(listed), max(len(one) for one in listed), listed[0].shape[1]), -1, listed[0].dtype)
+    for place, one in zip(found, listed):
+        place[: len(one)] = one
+    return found
+
+
 def _values(pixels: numpy.ndarray) -> numpy.ndarray:
     """Pixels as numbers around 0, with the bands first; they stay last in memory, which convolutions are faster with."""
-    return ((pixels.astype(numpy.float32) - GREY) / 64).transpose(0, 3, 1, 2)
+    return ((pixels.astype(numpy.float32) - GREY) / SPREAD).transpose(0, 3, 1, 2)

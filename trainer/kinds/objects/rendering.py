@@ -37,6 +37,19 @@ def maps(
     return made
 
 
+def masks(classes: numpy.ndarray, rings: Sequence[numpy.ndarray], height: int, width: int) -> numpy.ndarray:
+    """The label of each object, and whether each place belongs to it (objects x (1 + places))."""
+    import skimage.draw
+
+    rows, columns = height // STRIDE, width // STRIDE
+    made = numpy.zeros((len(rings), 1 + rows * columns), numpy.int16)
+    made[:, 0] = classes
+    for one, ring in zip(made, rings):
+        x, y = ring.T / STRIDE - 0.5  # a place belongs to an object where its middle does
+        one[1:].reshape(rows, columns)[skimage.draw.polygon(y, x, (rows, columns))] = 1
+    return made
+
+
 def _one(made: numpy.ndarray, label: int, box: numpy.ndarray, middle: numpy.ndarray, labels: int, ring: numpy.ndarray | None) -> None:
     x, y = middle
     radius = numpy.maximum(1, ((box[2:] - box[:2]) / 2 / STRIDE * _WIDE)).astype(int)

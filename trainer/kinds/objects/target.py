@@ -234,11 +234,16 @@ class Objects:
         return float(len(targets))
 
     def loss(self, logits, targets, weights, smoothing: float):
+        """torch: of the maps of a network with those that are right, or the losses of pictures by a model that has a loss of its own."""
+        if logits.ndim == 1:
+            return logits.float().sum()
         from trainer.kinds.objects import losses
 
         return losses.of_maps(logits, len(self.labels), weights, self.outlined)
 
     def read(self, logits, learnt, folded: bool) -> numpy.ndarray:
+        if logits.ndim == 3:
+            return decoding.packed_boxes(logits.float().cpu().numpy(), len(self.labels), self.most, self.outlined)
         from trainer.kinds.objects import losses
 
         return decoding.packed(losses.answers(logits, len(self.labels)), len(self.labels), self.most, self.outlined)
@@ -247,6 +252,8 @@ class Objects:
         return None
 
     def of_logits(self, logits: numpy.ndarray) -> numpy.ndarray:
+        if logits.ndim == 3:
+            return decoding.packed_boxes(logits, len(self.labels), self.most, self.outlined)
         return decoding.packed(decoding.with_probabilities(logits, len(self.labels)), len(self.labels), self.most, self.outlined)
 
     def comparable(self, logits: numpy.ndarray) -> numpy.ndarray:

@@ -16,7 +16,7 @@ from trainer.data.pictures import bands
 from trainer.errors import count
 from trainer.kinds.pixels import codings
 from trainer.kinds.pixels.codings import EMPTY, UNLABELLED
-from trainer.kinds.pixels.windows import Windows, multiple
+from trainer.kinds.pixels.windows import STEP_OF_INSTALLED, Windows, multiple
 from trainer.models.catalogue import Base
 from trainer.run_folder.events import Events
 
@@ -112,7 +112,7 @@ def encoder(spec: Spec, settings: Settings, data: Dataset, base: Base, events: E
         )  # fmt: skip
     sizes = _sizes(train)
     usual, longest = int(numpy.median(sizes.min(axis=1))), int(sizes.max())
-    step = next((step for most, step in STEPS if usual <= most), COARSE)
+    step = STEP_OF_INSTALLED if base.folder else next((step for most, step in STEPS if usual <= most), COARSE)
     whole = longest <= WHOLE and not settings.image_size
     side = next((s for s in reversed(SIDES) if s <= usual), SIDES[0])
     if whole:
@@ -129,6 +129,13 @@ def encoder(spec: Spec, settings: Settings, data: Dataset, base: Base, events: E
     settings = settings.with_chosen(image_size=side)
     if settings.is_open("batch_size"):
         settings = settings.with_chosen(batch_size=int(numpy.clip(WINDOW_PIXELS // side**2, 2, 8)))
+    number = description.get("bands", _COLOURS)
+    if base.folder is not None and number != _COLOURS:
+        events.decision(
+            "first_layer", number,
+            f"The model {base.name} learnt from {_COLOURS} colours. Its first layer is changed to read {count(number, 'band')}, "
+            "each of which begins with the mean of the colours.",
+        )  # fmt: skip
     description |= {"coding": train[0].content.coding.described(), "side": side, "step": step}
     return Encoder(description, spec.work / "data", settings.augmentation), settings
 

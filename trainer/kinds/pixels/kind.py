@@ -22,9 +22,14 @@ class Pixels(ExampleKind):
     takes_options = ("augmentation", "image_size")
     shape = "pixels-unet"
     starts_from = "pixels"
+    also_starts_from = ("image",)  # encoders of pictures, under a new decoder
     library = "trainer.kinds.pixels.network"
     uses_transformers = False
     from_random_weights = "A U-Net ({model}) is trained from random weights, and compared with a random forest on the pixels of the test pictures."
+    unfit_here = (
+        "{model} does not answer for the pixels of pictures.",
+        "Choose a model for semantic segmentation or an encoder of pictures, or set model to auto.",
+    )
     gains_by_base = False
     gains_by_installed_models = False
     exports_onnx = True
@@ -105,8 +110,8 @@ class Pixels(ExampleKind):
         network.save(model, plan, folder)
 
     def bf16_on_cpus(self, base) -> bool:
-        """Convolutions take most of the time, and products of bf16 are faster where a CPU has them."""
-        return True
+        """Convolutions take most of the time, and products of bf16 are faster where a CPU has them. Installed models were not compared."""
+        return base.folder is None
 
     def measure(self, model, plan, device, folder):
         from trainer.kinds.pixels import asking
@@ -192,6 +197,9 @@ class Pixels(ExampleKind):
 
         moved = delivery.hand_over(work / question.FOLDER, [e.file for e in answered.examples], out)
         return asked.told(work, out, moved)
+
+    def snippet(self, base: str, task: str, folder) -> str:
+        return "pixels/pixels" if base == self.shape else "pixels/pixels_installed"
 
     def reads(self, model: dict) -> str:
         return f"pictures of any size; {model['image_form']}"

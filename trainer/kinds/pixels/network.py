@@ -7,6 +7,7 @@ of the channels of one place more slowly (docs/adr/0033).
 
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -17,6 +18,7 @@ from trainer.core.plan import Plan
 from trainer.kinds.pixels.windows import HALVINGS, multiple
 from trainer.run_folder import files
 
+TYPE = "pixels-unet"  # in config.json
 WIDTHS = (32, 48, 64, 96, 128)  # channels at each depth; each but the first halves width and height
 assert len(WIDTHS) == HALVINGS + 1
 
@@ -67,12 +69,21 @@ def _convolution(channels: int, out: int) -> nn.Conv2d:
     return nn.Conv2d(channels, out, 3, padding=1, bias=False)
 
 
-def build(plan: Plan) -> UNet:
+def build(plan: Plan) -> nn.Module:
+    """The installed model of ``plan``, or the U-Net."""
+    if plan.base.folder is not None:
+        from trainer.kinds.pixels import installed
+
+        return installed.build(plan)
     return UNet(plan.shape["bands"], plan.target.head, plan.shape["step"])
 
 
-def save(model: UNet, plan: Plan, folder: Path) -> None:
+def save(model: Any, plan: Plan, folder: Path) -> None:
     """Write the weights and the sizes. A model of numbers is saved so that it answers in their unit."""
+    if plan.base.folder is not None:
+        from trainer.kinds.pixels import installed
+
+        return installed.save(model, plan, folder)
     folder.mkdir(exist_ok=True)
     rescaling = plan.target.rescaling()
     if rescaling is not None:
@@ -81,12 +92,17 @@ def save(model: UNet, plan: Plan, folder: Path) -> None:
             model.head.weight.mul_(factor)
             model.head.bias.mul_(factor).add_(summand)
     save_model(model, str(folder / "model.safetensors"), metadata={"format": "pt"})
-    config = {"model_type": "pixels-unet", "bands": model.bands, "outputs": model.outputs, "step": model.step, "widths": list(WIDTHS)}
+    config = {"model_type": TYPE, "bands": model.bands, "outputs": model.outputs, "step": model.step, "widths": list(WIDTHS)}
     files.write_json(folder / "config.json", config)
+    return None
 
 
-def load(folder: Path) -> UNet:
+def load(folder: Path) -> nn.Module:
     config = files.read_json(folder / "config.json")
+    if config["model_type"] != TYPE:
+        from trainer.kinds.pixels import installed
+
+        return installed.load(folder)
     model = UNet(config["bands"], config["outputs"], config["step"])
     load_model(model, str(folder / "model.safetensors"))
     return model

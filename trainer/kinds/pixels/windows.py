@@ -9,6 +9,7 @@ from trainer.data.pictures.turns import Turn
 from trainer.kinds.pixels.codings import EMPTY, MOST, UNLABELLED
 
 HALVINGS = 4  # of width and height in the network
+STEP_OF_INSTALLED = 2  # ``step`` of installed models, which halve width and height once more and answer at a quarter of them
 MEAN, STD = 127.5, 63.75  # of values from 0 to 255, so that the network reads -2 to 2
 _FILLED = 0.5  # share of the windows that are drawn around a pixel of a class that is not the first
 _LIGHT, _CONTRAST = 0.2, 0.25  # the largest changes of brightness (in units of STD) and of contrast

@@ -13,8 +13,8 @@ from trainer.data.columns.profiles import Profile
 from trainer.data.formats.table import Table
 from trainer.data.images import Index
 from trainer.errors import UserError, some
-from trainer.kinds.derived import candidates
-from trainer.kinds.rows import by_loss, conversations as forms, label_sets, numbers, pairs, unsupported_tasks
+from trainer.kinds.derived import by_loss, candidates
+from trainer.kinds.rows import conversations as forms, label_sets, numbers, pairs, unsupported_tasks
 
 TEXT, IMAGE, TABLE, LANGUAGE = "text", "image", "table", "language"  # the kinds that read rows
 WORDS = {TEXT: "text", IMAGE: "image", TABLE: "tabular"}  # how their tasks begin

@@ -149,13 +149,13 @@ def test_an_installed_model_reads_other_bands(tmp_path):
     import torch
     from transformers import ResNetConfig, ResNetForImageClassification
 
-    from trainer.kinds.image import stems
+    from trainer.models import stems
 
     shape = {"embedding_size": 8, "hidden_sizes": [8, 16], "depths": [1, 1], "layer_type": "basic"}
     model = ResNetForImageClassification(ResNetConfig(num_channels=3, **shape)).eval()
     grey = torch.rand(2, 1, 32, 32)
     before = model(grey.repeat(1, 3, 1, 1)).logits
-    wide = stems.widened(model, 5)
+    wide = stems.widened(model, 5, "small-cnn")
     assert torch.allclose(wide(grey.repeat(1, 5, 1, 1)).logits, before, atol=1e-5), "the same picture in all bands gives the same answer"
     wide.save_pretrained(tmp_path)
     later = ResNetForImageClassification.from_pretrained(tmp_path).eval()

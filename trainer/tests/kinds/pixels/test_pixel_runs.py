@@ -59,12 +59,12 @@ def test_squares_are_learnt_reported_and_answered(make_run, schemas, network, mo
     assert (numpy.asarray(Image.open(spec.parent / "out" / "the mask.png")) == names["answer"]).all()
 
 
-def use_snippet(folder, picture, monkeypatch) -> dict:
+def use_snippet(folder, picture, monkeypatch, lines: str = "pixels") -> dict:
     """What the lines of Python for users name, run beside a delivered model with one picture."""
     monkeypatch.chdir(folder)
     shutil.copy(picture, "a picture of yours.png")
     names: dict = {}
-    exec(compile((ROOT / "trainer/kinds/pixels/snippets/pixels.py").read_text(), "pixels", "exec"), names)
+    exec(compile((ROOT / f"trainer/kinds/pixels/snippets/{lines}.py").read_text(), "pixels", "exec"), names)
     return names
 
 

@@ -1,4 +1,4 @@
-"""The license of a base model, from model.json or its model card."""
+"""The license of a base model, from model.json or its model card, and whether a default may have it."""
 
 import re
 from pathlib import Path
@@ -11,6 +11,15 @@ _SPELLING = r"[\"']?([\w.+ -]{1,80}?)[\"']?\s*$"
 _LINE = re.compile(rf"^license(?:_name)?[ \t]*:[ \t]*{_SPELLING}", re.MULTILINE)
 _LIST = re.compile(r"^license[ \t]*:[ \t]*(?:\[([^\]\n]{1,200})\]|((?:\n[ \t]*-[ \t]+[^\n]{1,80}){1,10}))", re.MULTILINE)
 _ENTRY = re.compile(rf"^{_SPELLING}")
+# The service has the same rule (internal/basemodel/license.go).
+_NOT_FOR_ALL = re.compile(r"(?:^|[^a-z])nc(?:[^a-z]|$)|non[-_ ]?commercial|research[-_ ]?only|nvidia[-_ ]source", re.IGNORECASE)
+_UNKNOWN = "other"  # what cards name where the terms are in a file of their own
+
+
+def suits_all(named: str, preferred: bool) -> bool:
+    """Whether a model under the license ``named`` may be taken where nobody chose one: not one for non-commercial use, and one whose terms are
+    in a file of their own only where the administrator ``preferred`` it, who has read them."""
+    return not _NOT_FOR_ALL.search(named) and (preferred or named.strip().lower() != _UNKNOWN)
 
 
 def of(folder: Path | None) -> str:
