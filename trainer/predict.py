@@ -100,7 +100,7 @@ def examples(spec: Spec, settings, model: Model, launcher, events: Events, began
         outputs, versions = _estimated(spec, model, target, rows_read, events)
     else:
         outputs, versions = launcher.predict(kind.question(spec, settings, model, encoder, target, rows_read, truth))
-        outputs = kind.answered(encoder, outputs)
+        outputs = kind.answered(encoder, outputs, events)
         if beside is not None:
             outputs = beside.outputs(outputs, rows_read)
     events.phase("export", "Writing the predictions.")

@@ -87,7 +87,8 @@ const (
 	maxConnections = 16
 	// MaxRequest is the largest request in bytes: an image of 10 MB in base64.
 	MaxRequest = 16 << 20
-	maxAnswer  = 8 << 20
+	// maxAnswer is the largest answer in bytes: masks of 4 million pixels of 16 bits in base64, with drawings of them.
+	maxAnswer = 16 << 20
 )
 
 // NewClient returns a client of the process. Close ends both.

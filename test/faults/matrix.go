@@ -186,5 +186,14 @@ func Matrix() []Fault {
 			"test/crash.TestAKillWhileManyDatasetsAreStaged", "internal/platform/clowder.TestAJobOfManyDatasetsGoesOn",
 			"internal/platform/clowder.TestManyDatasetsOfASlowClowder",
 		}},
+		{60, "a kill while the parts of a scene are answered, and while its map is made", []string{
+			"trainer/tests/processes.test_a_prediction_of_a_scene_that_is_killed_delivers_the_same",
+			"trainer/tests/kinds/pixels.test_what_is_answered_is_not_answered_again_and_damage_is",
+		}},
+		{61, "damaged tiles of a scene, and a read that fails once", []string{
+			"trainer/tests/kinds/pixels.test_a_damaged_tile_has_no_data_and_the_rest_is_answered",
+			"trainer/tests/kinds/pixels.test_a_read_that_fails_once_is_no_damage",
+			"trainer/tests/kinds/pixels.test_a_damaged_mask_is_not_measured_where_it_is",
+		}},
 	}
 }

@@ -34,7 +34,7 @@ class Model:
         self.kind, self.task = registry.of(described["kind"]), described["task"]
         columns = self.kind.inputs(described, folder)
         if columns is None:
-            raise Refused("Only models of texts, words, images and tables answer single rows.", 409)
+            raise Refused(self.kind.why_no_single_answers, 409)
         self.target = registry.restored(described["target"])
         self.form = Form(self.kind, columns, saved_model.styles(described))
         self.bytes = _size(folder, described)
@@ -120,7 +120,10 @@ class Network:
             yield self._logits(rows, some), rows.targets[some]
 
     def _logits(self, rows: Rows, some: numpy.ndarray) -> numpy.ndarray:
-        inputs = rows.features.batch(some)
+        return self.logits(rows.features.batch(some))
+
+    def logits(self, inputs: dict[str, numpy.ndarray]) -> numpy.ndarray:
+        """What the network answers to ``inputs`` as it reads them."""
         first = next(iter(inputs.values()))
         fed = {name: inputs[name] if name in inputs else numpy.zeros_like(first) for name in self._wanted}
         return self._session.run([LOGITS], fed)[0]

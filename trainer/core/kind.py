@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from trainer.config.options import Option
     from trainer.config.settings import Settings
     from trainer.config.spec import Spec
+    from trainer.core.blocks import Section
     from trainer.core.columns import Columns
     from trainer.core.example import Dataset, Example
     from trainer.core.input import Input
@@ -185,6 +186,7 @@ class Kind:
     token_ids: ClassVar[bool] = False  # whether the inputs of its networks are token ids
     exports_onnx: ClassVar[bool] = False  # whether its networks have the form of model.onnx
     answers_places: ClassVar[bool] = False  # whether its networks answer for each place of a row
+    any_size: ClassVar[bool] = False  # whether its networks read pictures of any size, and answer for each of their pixels
     longest_on_cpus: ClassVar[float] = math.inf  # estimated seconds of a training on CPUs from which it is refused
     spreads: ClassVar[bool] = False  # whether several workers pay off for large data
     answered_bytes: ClassVar[float] = math.inf  # of a dataset to be answered, for each of which one more worker pays off
@@ -301,7 +303,7 @@ class Kind:
         """What new examples are compared by with those of the training; a part of the examples where a look at each takes long."""
         return ()
 
-    def answered(self, encoder: Encoder, outputs: numpy.ndarray) -> numpy.ndarray:
+    def answered(self, encoder: Encoder, outputs: numpy.ndarray, events: Events) -> numpy.ndarray:
         """The outputs of the workers in the form of ``Target.predicted``."""
         return outputs
 
@@ -319,7 +321,8 @@ class Kind:
         raise NotImplementedError
 
     def responder(self, answers: Any, target: Target) -> Any:
-        """What gives the tensors for the cells of a request where an example has several answers; None where each has one."""
+        """What gives the tensors for the cells of a request where an example has several answers, or pictures as its answer; None where each
+        has one that its target describes. Its tensors may say in their ``parameters`` how people are to see them (docs/adr/0040)."""
         return None
 
     # --- Results. A person reads them, so they are short texts and small pictures.
@@ -380,6 +383,10 @@ class Kind:
         """Write further files of a prediction into ``out``. Gives their ``title`` and ``text`` by their paths in result.json. The service packs
         those below ``answers`` into one archive. ``work`` is the folder of the start, in which workers may have left answers."""
         return {}
+
+    def answers_sections(self, answered: Answered) -> list[Section]:
+        """Further sections of the report of a prediction."""
+        return []
 
     def answers_scores(self, answered: Answered, rows: numpy.ndarray, seed: int) -> Report:
         """The metrics of a prediction on ``rows``, whose labels are known."""

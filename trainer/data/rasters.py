@@ -62,6 +62,11 @@ def form(file: Path | BinaryIO) -> Form:
         return _of_pillow(image)
 
 
+def names(file: Path | BinaryIO) -> tuple[str, ...]:
+    """What a picture calls its bands; none where not every band has a name of its own. Raises OSError or ValueError."""
+    return tiffs.names(rewound(file)) if is_tiff(file) else ()
+
+
 def size(file: Path | BinaryIO) -> tuple[int, int]:
     """Width and height of a picture. Raises OSError or ValueError."""
     if is_tiff(file):

@@ -1,8 +1,10 @@
 """The first page of a TIFF as instruments write it: any number of bands, 8 to 64 bits, numbers or fractions, nodata. Memory is bounded."""
 
 import contextlib
+import html
 import io
 import math
+import re
 import struct
 import zlib
 from dataclasses import dataclass
@@ -13,8 +15,12 @@ import numpy
 
 MAX_BANDS = 64
 MAX_BYTES = 1 << 30  # of a decoded picture
+METADATA = 42112  # the tag with what GDAL says of the bands, as XML
 NODATA = 42113  # the tag in which GDAL writes the value of pixels without data
 PLACES = (33550, 33922, 34264, 34735)  # tags of the scale, the place, the transform and the reference system
+_ITEM = re.compile(r"<Item\b([^<>]{0,500})>([^<]{0,1000})</Item>")
+_SAMPLE, _DESCRIPTION = re.compile(r'\bsample="(\d{1,3})"'), 'role="description"'
+_MOST_METADATA, _MOST_NAME = 1 << 20, 100  # characters
 _SMALLER, _MASK = 1, 4  # bits of the kind of a page: a smaller copy, a mask of another page
 _ALPHA = (1, 2)  # values of ExtraSamples that say how opaque a pixel is
 _PLAIN, _LZW, _PACKED = 1, 5, 32773
@@ -46,6 +52,33 @@ def header(file: Path | BinaryIO) -> Header:
     """The header of the first page. Raises ValueError or OSError for a file that is no TIFF, or whose page cannot be read."""
     with _opened(file) as tiff:
         return _header(tiff, tiff.pages[0])
+
+
+def names(file: Path | BinaryIO) -> tuple[str, ...]:
+    """What the first page calls its bands, as GDAL writes it; without names where not every band has one of its own. Raises ValueError or OSError."""
+    with _opened(file) as tiff:
+        page = tiff.pages[0]
+        tag = page.tags.get(METADATA)
+        if tag is None or not isinstance(tag.value, str) or len(tag.value) > _MOST_METADATA:
+            return ()
+        found = dict.fromkeys(range(min(int(page.samplesperpixel), MAX_BANDS)), "")
+        for attributes, text in _ITEM.findall(tag.value):
+            number = _SAMPLE.search(attributes)
+            if number and _DESCRIPTION in attributes and int(number[1]) in found:
+                found[int(number[1])] = " ".join(html.unescape(html.unescape(text)).split())[:_MOST_NAME]  # GDAL escapes them twice
+        return complete(tuple(found.values()))
+
+
+def complete(named: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of bands if each has one of its own, a last one without a name left out, which is alpha; else none."""
+    named = named[:-1] if named and not named[-1] else named
+    return named if all(named) and len(set(named)) == len(named) else ()
+
+
+def metadata(named: tuple[str, ...]) -> str:
+    """The text of the tag METADATA that calls the bands so."""
+    items = (f'<Item name="DESCRIPTION" sample="{i}" role="description">{html.escape(html.escape(name))}</Item>' for i, name in enumerate(named))
+    return f"<GDALMetadata>{''.join(items)}</GDALMetadata>"
 
 
 def read(file: Path | BinaryIO) -> tuple[numpy.ndarray, numpy.ndarray | None, Header]:

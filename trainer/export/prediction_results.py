@@ -61,10 +61,11 @@ def prediction(
     }  # fmt: skip
     if samples is None and not unit and (kind.files_are_examples or not any(e.row for e in answered.examples)):
         found["per_file"] = _per_file(spec, answered)
+    sections = [*kind.answers_sections(answered), *([likeness.section(compared, kind.things)] if compared is not None else [])]
     results.finish(
         spec, settings, "prediction", model.description["task"], events, began, prediction=found, versions=versions,
         metric_info=described(answered.target.metrics), about=about,
-        sections=blocks.described([likeness.section(compared, kind.things)]) if compared is not None else None,
+        sections=blocks.described(sections) if sections else None,
     )  # fmt: skip
 
 

@@ -50,7 +50,7 @@ def _difference(folder: Path, file: Path, kind: Kind, target, inputs: dict[str, 
     import torch
 
     model = kind.load(folder).eval()
-    _write(model, file, inputs, kind.answers_places)
+    _write(model, file, inputs, kind)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4
@@ -66,21 +66,22 @@ def _difference(folder: Path, file: Path, kind: Kind, target, inputs: dict[str, 
     return found
 
 
-def _write(model, file: Path, inputs: dict[str, numpy.ndarray], words: bool) -> None:
-    """Trace ``model`` on two rows, with any number of rows, and any length of texts. ``words``: it answers for each token."""
+def _write(model, file: Path, inputs: dict[str, numpy.ndarray], kind: Kind) -> None:
+    """Trace ``model`` on two rows, with any number of rows, any length of texts, and pictures of any size where ``kind`` reads such."""
     import warnings
 
     import torch
 
     names = list(inputs)
     first = tuple(torch.from_numpy(numpy.repeat(inputs[name], 2, axis=0)[:2].copy()) for name in names)
-    lengths = {0: "rows", 1: "length"}
-    free = {name: lengths if inputs[name].dtype == numpy.int64 else {0: "rows"} for name in names}
+    lengths, sides = {0: "rows", 1: "length"}, {0: "rows", 2: "height", 3: "width"}
+    free = {name: lengths if inputs[name].dtype == numpy.int64 else sides if kind.any_size else {0: "rows"} for name in names}
+    answered = lengths if kind.answers_places else {0: "rows", 1: "height", 2: "width"} if kind.any_size else {0: "rows"}
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")  # the tracer warns of every condition in a model
         torch.onnx.export(
             _plain(model, names).eval(), first, str(file), input_names=names, output_names=[LOGITS],
-            dynamic_axes={**free, LOGITS: lengths if words else {0: "rows"}}, opset_version=_OPSET, dynamo=False,
+            dynamic_axes={**free, LOGITS: answered}, opset_version=_OPSET, dynamo=False,
         )  # fmt: skip
 
 

@@ -47,7 +47,8 @@ def start_apart():
     """start_apart(spec, place, number, signal) carries out a run in a process of its own, which is gone when the tests are.
 
     ``place`` is None to let it be, "step" to send the signal after that step, "fit" to send it before words fits its model of
-    that number, "text" before that batch of texts of nodes is read, or "replace" before that call of os.replace, counted from 1.
+    that number, "text" before that batch of texts of nodes is read, "part" before
+    that answer for a part of a scene is written, "map" before that map of a scene is, or "replace" before that call of os.replace, counted from 1.
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(SLOW)
@@ -145,6 +146,12 @@ def _run(spec: str, place: str | None, number: int, sent: int, more_kinds: str) 
     elif place == "text":
         batches = iter(range(1, 10**6))
         _interrupt(encoded_texts, "_means", lambda *_: next(batches) == number, sent, after=False)
+    elif place in ("part", "map"):
+        from trainer.kinds.pixels.scenes import maps, parts
+
+        turns = iter(range(1, 10**6))
+        for owner, name in ((parts, "write"),) if place == "part" else ((maps, "probabilities"), (maps, "write")):
+            _interrupt(owner, name, lambda *_: next(turns) == number, sent, after=False)
     elif place == "replace":
         calls = iter(range(1, 10**6))
         _interrupt(os, "replace", lambda *_: next(calls) == number, sent, after=False)

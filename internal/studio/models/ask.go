@@ -54,6 +54,11 @@ type AnsweredRow struct {
 	Labels []LikelyLabel `json:"labels,omitempty"`
 	// Parts are the text in parts, those that are entities with their type.
 	Parts []TextPart `json:"parts,omitempty"`
+	// Pictures are the answer of a model that answers with pictures: as people see it, and as values of pixels.
+	Pictures []AnswerPicture `json:"pictures,omitempty"`
+	// Legend says what the colours in the pictures stand for, the largest area first; Scale does where they stand for numbers.
+	Legend []AnswerColour `json:"legend,omitempty"`
+	Scale  *AnswerScale   `json:"scale,omitempty"`
 }
 
 // AnswerValue is one of several values that are an answer together.
@@ -116,6 +121,10 @@ func (s *Section) ask(ctx context.Context, v registry.Version, rows []map[string
 	}
 	if hasParts(reply.Outputs) {
 		out.Rows, err = marked(reply.Outputs, rows)
+		return out, err
+	}
+	if hasPictures(reply.Outputs) {
+		out.Rows, err = pictured(reply.Outputs, len(rows))
 		return out, err
 	}
 	if out.Rows, err = answered(reply.Outputs, v.Labels, len(rows), sure); err != nil {

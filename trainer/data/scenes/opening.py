@@ -32,6 +32,7 @@ class Scene:
 
     ``crs`` is WKT, empty where there is none; ``transform`` are the six numbers from columns and rows to the plane of ``crs``, in the order of
     ``affine.Affine``. ``names`` are the descriptions of the bands. ``palette`` says that its values are places in a palette.
+    ``order`` are the places of the bands that are wanted, in their order; empty for all as they are.
     """
 
     file: Path
@@ -46,6 +47,7 @@ class Scene:
     transform: tuple[float, float, float, float, float, float]
     names: tuple[str, ...] = ()
     palette: bool = False
+    order: tuple[int, ...] = ()
 
     @property
     def pixels(self) -> int:
@@ -113,7 +115,10 @@ def _is_measured(dataset: Any) -> bool:
     for row in range(side):
         for column in range(side):
             top, left = dataset.height * row // side, dataset.width * column // side
-            part = read_raw(dataset, (slice(top, top + _LOOK), slice(left, left + _LOOK)), [dataset.count])
+            try:
+                part = read_raw(dataset, (slice(top, top + _LOOK), slice(left, left + _LOOK)), [dataset.count])
+            except OSError:  # a damaged tile: the others tell
+                continue
             between, total = between + int(((part > 0) & (part < 255)).sum()), total + part.size
     return between >= rasters.MEASURED * total
 

@@ -138,7 +138,7 @@ class Language(ExampleKind):
         base = network.base_folder(spec, model.folder, model.description["base"])
         return Saved(model.folder, self, target, writer.prompts(examples), base=base, details=network.answering(writer, settings))
 
-    def answered(self, encoder, outputs):
+    def answered(self, encoder, outputs, events):
         """The texts behind the tokens."""
         from trainer.kinds.language import encoding
 

@@ -37,21 +37,21 @@ def by_size(answers: Answers, target: Objects) -> Block:
     return blocks.table("By size of the objects", columns, rows, note=_SIZES)
 
 
-def blocks_of(examples: Sequence[Example], answers: Answers, target: Objects) -> list[Block]:
-    """A chart of all pictures, a table of the labels and one of the pictures with the largest errors."""
+def blocks_of(examples: Sequence[Example], answers: Answers, target: Objects, pictures: str) -> list[Block]:
+    """A chart of all pictures, a table of the labels and one of the pictures with the largest errors. ``pictures`` says which they are."""
     there, said = targets.counts(answers)
-    return [_chart(there.sum(axis=1), said.sum(axis=1)), _of_labels(there, said, target), _of_pictures(examples, there, said, target)]
+    return [_chart(there.sum(axis=1), said.sum(axis=1), pictures), _of_labels(there, said, target), _of_pictures(examples, there, said, target)]
 
 
-def _chart(there: numpy.ndarray, said: numpy.ndarray) -> Block:
+def _chart(there: numpy.ndarray, said: numpy.ndarray, pictures: str) -> Block:
     series = [
         Series([(float(a), float(b)) for a, b in zip(there, said)], "pictures"),
         Series([(0.0, 0.0), (float(there.max()), float(there.max()))], "equal"),
     ]
-    summary = f"True and predicted numbers of objects of {len(there)} test pictures; the mean difference is {numpy.abs(there - said).mean():.2f}."
-    note = f"All test pictures together: {there.sum():,} true and {said.sum():,} predicted objects."
+    summary = f"True and predicted numbers of objects of {len(there)} {pictures}; the mean difference is {numpy.abs(there - said).mean():.2f}."
+    note = f"All {pictures} together: {there.sum():,} true and {said.sum():,} predicted objects."
     chart = Chart("dots", Axis("true objects", zero=True), Axis("predicted objects", zero=True), series, summary, same_unit=False, file="counts")
-    return blocks.chart("Objects of each test picture", chart, note=note)
+    return blocks.chart(f"Objects of each of the {pictures}", chart, note=note)
 
 
 def _of_labels(there: numpy.ndarray, said: numpy.ndarray, target: Objects) -> Block:

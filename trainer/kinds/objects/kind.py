@@ -162,6 +162,11 @@ class ObjectsInPictures(ExampleKind):
 
         return delivered.table(answered.examples, answered.target, [answered.target.boxes(row) for row in answered.outputs])
 
+    def answers_sections(self, answered):
+        from trainer.kinds.objects import results
+
+        return results.of_prediction(answered)
+
     def answer_files(self, answered, work, out) -> dict:
         from trainer.kinds.objects import delivered
 

@@ -23,7 +23,7 @@ def count(ranges: Bands | None) -> int:
 def read(file: Path | BinaryIO, name: str, ranges: Bands | None) -> numpy.ndarray:
     """The upright picture (height x width x bands, 8 bits). Raises OSError, ValueError, or UserError where it is stored in another way."""
     if ranges is not None:
-        return bands.scaled(*bands.values(file, name, ranges.count, ranges.dtype), ranges)
+        return bands.scaled(*bands.values(file, name, ranges.count, ranges.dtype, ranges.names), ranges)
     if not rasters.form(file).plain:
         raise UserError(
             "image_form",

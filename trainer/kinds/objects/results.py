@@ -13,7 +13,7 @@ from trainer.core.blocks import COUNT, NUMBER, RESULT, Axis, Block, Cell, Chart,
 from trainer.core.example import Example
 from trainer.data.pictures.bands import Bands
 from trainer.export import display
-from trainer.export.finished import Finished
+from trainer.export.finished import Answered, Finished
 from trainer.kinds.objects import counting, looks, scores, truth as truths
 from trainer.kinds.objects.encoder import Encoder
 from trainer.kinds.objects.target import Answers, Objects
@@ -47,9 +47,7 @@ def sections(finished: Finished) -> list[Section]:
     if not len(answers):
         return []
     examples, ranges = finished.data.splits["test"], cast(Encoder, finished.prepared.encoder).bands
-    tables = target.matched(answers).tables()
-    listed = [_per_label(answers, target, tables), _curves(answers, target, tables), counting.by_size(answers, target)]
-    listed += counting.blocks_of(examples, answers, target)
+    listed = _scored(examples, answers, target, "test pictures")
     order = numpy.argsort(-target.losses(answers), kind="stable")
     worst = order[: min(_SHOWN, -(-len(order) // 2))]
     others = order[len(worst) :]
@@ -58,6 +56,22 @@ def sections(finished: Finished) -> list[Section]:
         shown = [p for i in rows if (p := picture(examples[i], answers, int(i), target, ranges)) is not None]
         listed += [blocks.pictures(title, shown, note=_OUTLINED if target.outlined else _LEGEND)] if shown else []
     return [Section(RESULT, "Objects", listed)]
+
+
+def of_prediction(answered: Answered) -> list[Section]:
+    """The section of a prediction where annotations are beside the new pictures."""
+    rows, target = numpy.flatnonzero(answered.known), cast(Objects, answered.target)
+    if not len(rows):
+        return []
+    answers = target.answers(answered.outputs[rows], answered.truth[rows])
+    return [Section(RESULT, "Objects", _scored([answered.examples[i] for i in rows.tolist()], answers, target, "annotated pictures"))]
+
+
+def _scored(examples: Sequence[Example], answers: Answers, target: Objects, pictures: str) -> list[Block]:
+    """Scores by label, curves, scores by size, and counts; ``pictures`` says of which."""
+    tables = target.matched(answers).tables()
+    listed = [_per_label(answers, target, tables), _curves(answers, target, tables), counting.by_size(answers, target)]
+    return [*listed, *counting.blocks_of(examples, answers, target, pictures)]
 
 
 def _per_label(answers: Answers, target: Objects, tables: scores.Tables) -> Block:

@@ -21,6 +21,11 @@ def write(folder: Path, number: int, answer: numpy.ndarray, coding: codings.Clas
     if isinstance(coding, codings.Numbers):
         Image.fromarray(answer.astype(numpy.float32)).save(folder / f"{number}.tif", compression="tiff_deflate")
         return
+    picture(answer, coding).save(folder / f"{number}.png", optimize=False)
+
+
+def picture(answer: numpy.ndarray, coding: codings.Classes) -> Image.Image:
+    """An answer of classes as a picture with a palette. Its values are those of the masks that the model learnt from."""
     values = written(coding)
     nothing = without_data(values)
     places = numpy.full(256, nothing, numpy.uint8)
@@ -28,7 +33,7 @@ def write(folder: Path, number: int, answer: numpy.ndarray, coding: codings.Clas
     places[MOST:] = nothing
     image = Image.fromarray(places[answer])
     image.putpalette(palette(coding).tobytes())
-    image.save(folder / f"{number}.png", optimize=False)
+    return image
 
 
 def palette(coding: codings.Classes) -> numpy.ndarray:
@@ -56,17 +61,17 @@ def hand_over(folder: Path, names: list[str], out: Path) -> dict[str, Path]:
     """Move the files in ``folder`` to the files that are delivered, under the names of the pictures. Gives their new places by their old names."""
     files: dict[str, list[Path]] = {}
     for file in sorted(folder.iterdir()):
-        files.setdefault(file.stem, []).append(file)
+        files.setdefault(file.name.partition(".")[0], []).append(file)
     taken: set[str] = set()
     moved: dict[str, Path] = {}
     for number, name in enumerate(names):
-        own = files[str(number)]
+        own = {file: file.name.removeprefix(str(number)) for file in files[str(number)]}  # with the ends of their names
         plain = _REFUSED.sub("_", name)
         options = (plain.rpartition(".")[0] or plain, plain, f"{plain} {number}")
-        inside = next(o for o in options if not any(f"{o}{file.suffix}".lower() in taken for file in own))
-        for file in own:
-            taken.add(f"{inside}{file.suffix}".lower())
-            target = out / _BELOW / f"{inside}{file.suffix}"
+        inside = next(o for o in options if not any(f"{o}{end}".lower() in taken for end in own.values()))
+        for file, end in own.items():
+            taken.add(f"{inside}{end}".lower())
+            target = out / _BELOW / f"{inside}{end}"
             target.parent.mkdir(parents=True, exist_ok=True)
             file.rename(target)
             moved[file.name] = target

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy
 
@@ -13,7 +13,7 @@ from trainer.core.plan import Rows
 from trainer.data import rasters
 from trainer.data.images import opened, undecodable
 from trainer.data.pictures import bands
-from trainer.errors import count
+from trainer.errors import count, some
 from trainer.kinds.pixels import codings
 from trainer.kinds.pixels.codings import EMPTY, UNLABELLED
 from trainer.kinds.pixels.windows import STEP_OF_INSTALLED, Windows, multiple
@@ -25,23 +25,28 @@ STEPS = ((160, 1), (384, 2))  # typical sides up to which the network reads squa
 WHOLE = 768  # pixels of the longest side, up to which windows are whole pictures: a network that sees where a picture ends learns what is there
 WINDOW_PIXELS = 8 * 256 * 256  # of a batch
 COARSE = 4  # pixels a side of the squares of larger pictures: what they show is larger, and each step is faster by the square of it
+COLOURS = "colours"  # in the description of models of plain pictures: what their bands are called
+ANY_SIZE = "any_size"  # in the description of models whose model.onnx reads pictures of any size
 _COLOURS = 3
 _SAMPLE = 200
 
 
 class Encoder:
-    """How pictures and masks are read. ``folder`` is that of the files."""
+    """How pictures and masks are read. ``folder`` is that of the files; None where single pictures are read."""
 
-    def __init__(self, description: dict, folder: Path, augmentation: str = "none"):
+    def __init__(self, description: dict, folder: Path | None, augmentation: str = "none"):
         self.description, self.folder, self.augmentation = description, folder, augmentation
         self.bands = bands.restored(description)
         self.coding = codings.restored(description["coding"])
         count_of_bands = self.bands.count if self.bands else _COLOURS
+        self.colours = tuple(description.get(COLOURS, ()))  # the names of the three bands of plain pictures, where they have some
+        self.moved: list[str] = []  # pictures whose bands were put into other places, by their names
         self.outcome: Any = None  # of a prediction with scenes: where their answers are
         self.shape = {"bands": count_of_bands, "step": description["step"], "side": description["side"]}
 
     def encode(self, examples: list[Example], targets: numpy.ndarray, name: str, training: bool = False) -> Rows:
         """Write all pictures and masks into two files. In training a picture has as many rows as windows cover it, else one. Raises UserError."""
+        assert self.folder is not None
         self.folder.mkdir(parents=True, exist_ok=True)
         files = self.folder / f"{name}-pixels.bin", self.folder / f"{name}-truth.bin"
         classes = len(self.coding.values) if isinstance(self.coding, codings.Classes) else 0
@@ -67,9 +72,11 @@ class Encoder:
         picture, mask = example.content.picture, example.content.mask
         try:
             if self.bands is None:
-                pixels, holds = _colours(picture)
+                pixels, holds = self._plain(picture, example.file)
             else:
-                raw, held = bands.values(picture, example.file, self.bands.count, self.bands.dtype)
+                raw, held = bands.values(picture, example.file, self.bands.count, self.bands.dtype, self.bands.names)
+                if self.bands.names and bands.places(rasters.names(picture), self.bands.names):
+                    self.moved.append(example.file)
                 pixels, holds = bands.scaled(raw, held, self.bands), None if held is None else held.all(axis=2)
         except (OSError, ValueError, SyntaxError) as e:
             raise undecodable(example.file, e) from e
@@ -85,11 +92,30 @@ class Encoder:
             truth = numpy.where(holds, truth, EMPTY if of_classes else numpy.inf).astype(truth.dtype)
         return pixels, truth
 
+    def _plain(self, picture: Path | BinaryIO, name: str) -> tuple[numpy.ndarray, numpy.ndarray | None]:
+        """Red, green and blue of a plain picture, by the names of its bands where it has some."""
+        pixels, holds = _colours(picture)
+        own = rasters.names(picture) if self.colours else ()
+        wanted = self.colours if len(own) == len(self.colours) else ()
+        order = bands.order_of(f"The image {name or 'that was sent'}", (pixels.shape[2], "uint8"), own, wanted)
+        if order:
+            self.moved.append(name)
+            pixels = pixels[..., list(order)]
+        return pixels, holds
+
+    def tell_of_moved(self, events: Events) -> None:
+        """Say whose bands lie in another order than in the training."""
+        moved = [*self.moved, *(s.name for s in (self.outcome.scenes if self.outcome else ()) if s.scene.order)]
+        if moved:
+            text = f"The bands of {some(moved, 5)} lie in other places than in the training, and are read by their names"
+            events.warning("bands_moved", f"{text}: {some(self.bands.names if self.bands else self.colours, 12)}.")
+
     def forget(self) -> None:
         """Nothing is counted."""
 
     def described(self) -> dict:
-        words = self.bands.words if self.bands else "8 bits, as screens show them"
+        named = f" ({some(self.colours)})" if self.colours else ""
+        words = self.bands.words if self.bands else f"8 bits, as screens show them{named}"
         return {"model": {"image_form": words}, "data": {}, "encoder": self.description}
 
     def save(self, folder: Path) -> None:
@@ -110,6 +136,9 @@ def encoder(spec: Spec, settings: Settings, data: Dataset, base: Base, events: E
             f"The pictures have {learnt.words}. Each band is scaled from its values between the {bands.PERCENTILES[0]}st and the "
             f"{bands.PERCENTILES[1]}th percentile of the training pictures, in the same way in predictions.{empty}",
         )  # fmt: skip
+    elif len(names := rasters.names(train[0].content.picture)) == _COLOURS:
+        description[COLOURS] = list(names)
+        events.decision("bands", list(names), f"The bands of the pictures are {some(names)}, and are read by their names in predictions, too.")
     sizes = _sizes(train)
     usual, longest = int(numpy.median(sizes.min(axis=1))), int(sizes.max())
     step = STEP_OF_INSTALLED if base.folder else next((step for most, step in STEPS if usual <= most), COARSE)
@@ -136,20 +165,19 @@ def encoder(spec: Spec, settings: Settings, data: Dataset, base: Base, events: E
             f"The model {base.name} learnt from {_COLOURS} colours. Its first layer is changed to read {count(number, 'band')}, "
             "each of which begins with the mean of the colours.",
         )  # fmt: skip
-    description |= {"coding": train[0].content.coding.described(), "side": side, "step": step}
+    # Whether an installed model answers the same in windows of another size depends on its family, so such models answer for datasets only.
+    description |= {"coding": train[0].content.coding.described(), "side": side, "step": step, ANY_SIZE: base.folder is None}
     return Encoder(description, spec.work / "data", settings.augmentation), settings
 
 
 def load_encoder(spec: Spec | None, folder: Path, description: dict) -> Encoder:
-    if spec is None:
-        raise ValueError("pixels are answered for datasets only")
-    return Encoder(description, spec.work / "data")
+    return Encoder(description, spec.work / "data" if spec else None)
 
 
-def _colours(file: Path) -> tuple[numpy.ndarray, numpy.ndarray | None]:
+def _colours(file: Path | BinaryIO) -> tuple[numpy.ndarray, numpy.ndarray | None]:
     """Red, green and blue of a plain picture in the places of its own pixels, and which of them are there to be seen; None for all."""
     clear = rasters.form(file).clear
-    with opened(file) as image:
+    with opened(rasters.rewound(file)) as image:
         if clear and image.format != "TIFF":
             pixels = numpy.asarray(image.convert("RGBA"))
             return _hidden(pixels[..., :_COLOURS].copy(), pixels[..., _COLOURS] > 0)

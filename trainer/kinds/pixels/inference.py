@@ -9,10 +9,9 @@ import torch.nn.functional as F
 
 from trainer.kinds.pixels import measures
 from trainer.kinds.pixels.codings import EMPTY, MOST
-from trainer.kinds.pixels.windows import Windows, is_empty, normalised
+from trainer.kinds.pixels.windows import CORE_PLACES, HALO, Windows, is_empty, normalised, parts
 
-CORE, HALO = 512, 64  # pixels of a window that are answered, and around them: of a network that reads each pixel
-CORE_PLACES = 256  # that a window has at least where the network reads squares of pixels
+CORE = 512  # pixels of a window that are answered, of a network that reads each pixel
 
 
 def answered(model: Any, pixels: numpy.ndarray, device: torch.device) -> Iterator[tuple[slice, slice, torch.Tensor]]:
@@ -34,14 +33,6 @@ def of_window(model: Any, pixels: numpy.ndarray, device: torch.device) -> torch.
     with torch.inference_mode():
         logits = model(torch.from_numpy(normalised(padded[None])).to(device)).logits[0]
     return logits[: pixels.shape[0], : pixels.shape[1]]
-
-
-def parts(height: int, width: int, core: int, halo: int) -> list[tuple[slice, slice]]:
-    """The parts of a picture that are answered one by one: the whole of a small one."""
-    if max(height, width) <= core + 2 * halo:
-        return [(slice(0, height), slice(0, width))]
-    rows, columns = ([slice(start, min(n, start + core)) for start in range(0, n, core)] for n in (height, width))
-    return [(r, c) for r in rows for c in columns]
 
 
 def answer(model: Any, data: Windows, number: int, device: torch.device, scale: tuple[float, float] | None = None) -> tuple[numpy.ndarray, float]:

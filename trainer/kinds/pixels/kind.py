@@ -38,7 +38,8 @@ class Pixels(ExampleKind):
     files_are_examples = True
     enough = 50
     label_words = "masks"
-    why_no_single_answers = "Models of pixels answer for datasets, with a mask for each picture."
+    any_size = True
+    why_no_single_answers = "This version answers for datasets only. Versions that are trained now answer single pictures as well."
 
     def claim(self, files, settings):
         from trainer.kinds.pixels import reading
@@ -128,16 +129,17 @@ class Pixels(ExampleKind):
         if not asked.has_scenes(examples):
             saved = super().question(spec, settings, model, encoder, target, examples, truth)
             return replace(saved, details=questions.Question(folder, encoder.coding))
-        saved, encoder.outcome = asked.question(spec, model, self, target, encoder, examples, truth)
+        saved, encoder.outcome = asked.question(spec, settings, model, self, target, encoder, examples, truth)
         return replace(saved, details=questions.Question(folder, encoder.coding, saved.details))
 
-    def answered(self, encoder, outputs):
+    def answered(self, encoder, outputs, events):
         from trainer.kinds.pixels import question
         from trainer.kinds.pixels.scenes import asked
 
+        encoder.tell_of_moved(events)
         if encoder.outcome is None:
             return outputs
-        return asked.answered(encoder.outcome, encoder, outputs, question.FOLDER)
+        return asked.answered(encoder.outcome, encoder, outputs, question.FOLDER, events)
 
     def predict(self, model, saved, device, on_progress):
         from trainer.kinds.pixels import asking
@@ -148,7 +150,12 @@ class Pixels(ExampleKind):
         from trainer.kinds.pixels import reading
         from trainer.kinds.pixels.scenes import asked
 
-        return asked.to_predict(sources, reading.is_measured(columns.types), events)
+        measured = reading.is_measured(columns.types)
+        found = asked.to_predict(sources, measured, events)
+        if settings.probabilities and (measured or not asked.has_scenes(found[0])):
+            why = "the model answers with numbers" if measured else "the dataset has no scene"
+            events.warning("probabilities_unused", f"There are no maps of probabilities, because {why}.")
+        return found
 
     def content(self, example, columns) -> str:
         return example.file
@@ -165,6 +172,17 @@ class Pixels(ExampleKind):
         content = example.content
         return units.thumbnail(content) if isinstance(content, units.Asked) else thumbnails.of(content.picture)
 
+    def inputs(self, description: dict, folder):
+        from trainer.answer.rows import IMAGE, Column
+        from trainer.kinds.pixels.encoder import ANY_SIZE
+
+        return (Column(IMAGE, IMAGE, is_file=True),) if description["encoder"].get(ANY_SIZE) else None
+
+    def responder(self, answers, target):
+        from trainer.kinds.pixels import answers as single
+
+        return single.Painter(answers, target)
+
     def baselines(self, data, seed: int) -> list[dict]:
         from trainer.kinds.pixels import forest
 
@@ -174,7 +192,7 @@ class Pixels(ExampleKind):
         from trainer.core import blocks
         from trainer.kinds.pixels import results
 
-        return {"sections": blocks.described(results.sections(finished))}
+        return {"sections": blocks.described(results.sections(finished)), "examples": results.examples(finished)}
 
     def predictions(self, finished) -> str:
         from trainer.kinds.pixels import results

@@ -16,6 +16,7 @@ class OfScenes:
     work: Path
     coding: codings.Classes | codings.Numbers
     digests: tuple[str, ...]  # of each scene, with the model
+    probabilities: bool = False  # whether those of all classes are kept
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from trainer.data.checks import Checks
 from trainer.data.claims import FORM, Claim, Files
 from trainer.data.keys import Keys
 from trainer.data.sources import Sources
-from trainer.errors import UserError, count, some
+from trainer.errors import UserError, count, left_out, some
 from trainer.kinds.pixels import arrays, codings, outlined, scanning, splitting
 from trainer.kinds.pixels.content import MASK, Pixels
 from trainer.kinds.pixels.drawn import SEPARATOR, Drawing
@@ -169,8 +169,11 @@ def has_masks(sources: Sources, measured: bool) -> bool:
     return reading is not None and reading.measured == measured
 
 
-def to_predict(sources: Sources, measured: bool, events: Events | None = None) -> tuple[list[Example], list[str], int]:
+def to_predict(
+    sources: Sources, measured: bool, events: Events | None = None, scenes: frozenset[str] = frozenset()
+) -> tuple[list[Example], list[str], int]:
     """All pictures, with their masks or drawings where some are beside them; and the names of the files. ``events`` takes warnings.
+    ``scenes`` are names of those that are answered even where a part of them does not decode.
 
     Raises UserError where there are no pictures.
     """
@@ -189,7 +192,10 @@ def to_predict(sources: Sources, measured: bool, events: Events | None = None) -
             events.warning("masks_unused", f"{text}: {some(unfit, 5)}.")
         masked = frozenset(m.name for m in (*reading.sides.masks, *reading.sides.masks_alone))
     pictures = [i for i in sources.images if i.name not in masked]
-    fine = [p for p in pictures if images.decodes(p.file)]
+    fine = [p for p in pictures if p.name in scenes or images.decodes(p.file)]
+    if len(fine) < len(pictures) and events is not None:
+        lost = {p.name for p in pictures} - {p.name for p in fine}
+        events.warning("undecodable_images", f"{left_out(len(lost), 'picture')}, because they cannot be decoded: {some(sorted(lost), 5)}.")
     if not fine:
         raise UserError("no_data", "The dataset has no pictures that can be decoded, and the model reads pictures.", "Add PNG, JPEG or TIFF files.")
     if len(fine) > MOST_ANSWERS:

@@ -1,5 +1,7 @@
 """What the report says of answers for pixels: areas, what is confused, and windows with truth and answer."""
 
+import base64
+
 import numpy
 
 from trainer.core import blocks
@@ -12,8 +14,11 @@ from trainer.kinds.pixels import codings, delivery, shown
 from trainer.kinds.pixels.scenes import where
 from trainer.kinds.pixels.target import Counted, PixelClasses, ious
 from trainer.measure import intervals
+from trainer.run_folder import files
 
 _SAMPLES = 20
+_TRIED, _TRIED_BYTES = 3, 60_000  # test pictures that a page offers to try the model with, and the size of one
+_NAMED = 4  # classes of a picture in a line
 
 
 def sections(finished: Finished) -> list[Section]:
@@ -124,11 +129,34 @@ def samples(answered: Answered) -> list[dict]:
     target = answered.target
     found = []
     for example, figures in zip(answered.examples[:_SAMPLES], answered.outputs):
-        if isinstance(target, PixelClasses):
-            areas = target.areas(figures)
-            order = numpy.argsort(-areas, kind="stable")[:4]
-            said = ", ".join(f"{target.labels[i]} {areas[i] / max(1, areas.sum()):.1%}" for i in order if areas[i])
-        else:
-            said = f"mean {figures[5] / max(1, figures[6]):.6g}"
+        said = _shares(target, target.areas(figures)) if isinstance(target, PixelClasses) else _mean(figures[5], figures[6])
         found.append(display.entry(example, answered.kind, (), predicted=display.short(said)))
     return found
+
+
+def examples(finished: Finished) -> list[dict]:
+    """Whole test pictures to try the model with, and what it finds in them."""
+    target, test = finished.prepared.plan.target, finished.outcome.answers["test"]
+    tried: list[dict] = []
+    for example, figures in zip(finished.data.splits["test"], test.figures):
+        if len(tried) == _TRIED:
+            break
+        if example.content.picture.stat().st_size > _TRIED_BYTES:
+            continue
+        if isinstance(target, PixelClasses):
+            right, said = (_shares(target, areas) for areas in (target.confusion(figures).sum(axis=1), target.areas(figures)))
+        else:
+            right, said = _mean(figures[3], figures[0]), _mean(figures[5], figures[6])
+        data = base64.b64encode(files.read_bytes(example.content.picture, _TRIED_BYTES)).decode()
+        tried.append({"as": "row", "input": {"image": data}, "label": display.short(right), "predicted": display.short(said)})
+    return tried
+
+
+def _shares(target: PixelClasses, areas: numpy.ndarray) -> str:
+    """The classes with the largest areas, in words."""
+    order = numpy.argsort(-areas, kind="stable")[:_NAMED]
+    return ", ".join(f"{target.labels[i]} {areas[i] / max(1, areas.sum()):.1%}" for i in order if areas[i])
+
+
+def _mean(total: float, pixels: float) -> str:
+    return f"mean {total / max(1, pixels):.6g}"

@@ -78,7 +78,7 @@ class Chooser:
         seen = pixels[..., :3] if pixels.shape[2] > 2 else numpy.repeat(pixels[..., :1], 3, axis=2)
         truth = numpy.asarray(self.data.truth(number)[part])
         if self.data.classes:
-            sides = [seen, _coloured(seen, truth), _coloured(seen, answer[part])]
+            sides = [seen, coloured(seen, truth), coloured(seen, answer[part])]
         else:
             low, high = self.target.mean - 2 * self.target.std, self.target.mean + 2 * self.target.std  # type: ignore[union-attr]
             sides = [seen, _shaded(truth, low, high), _shaded(answer[part], low, high)]
@@ -92,12 +92,17 @@ def _tiles(height: int, width: int) -> Iterator[tuple[int, int, tuple[slice, sli
             yield top, left, (slice(top, top + SIDE), slice(left, left + SIDE))
 
 
-def _coloured(seen: numpy.ndarray, classes: numpy.ndarray) -> numpy.ndarray:
+def colour(number: int) -> tuple[int, int, int] | None:
+    """The colour of a class; None for the first one. After eight they are used again."""
+    return PALETTE[(number - 1) % len(PALETTE)] if number else None
+
+
+def coloured(seen: numpy.ndarray, classes: numpy.ndarray) -> numpy.ndarray:
     """A picture with its classes as colours on it; the first class is left as it is, unknown pixels are dark."""
     found = seen.astype(numpy.float32)
     for number in range(1, int(classes[classes < MOST].max(initial=0)) + 1):
         here = classes == number
-        found[here] = (1 - _OPAQUE) * found[here] + _OPAQUE * numpy.asarray(PALETTE[(number - 1) % len(PALETTE)], numpy.float32)
+        found[here] = (1 - _OPAQUE) * found[here] + _OPAQUE * numpy.asarray(colour(number), numpy.float32)
     found[classes >= MOST] /= 3
     return found.astype(numpy.uint8)
 

@@ -11,6 +11,8 @@ from trainer.kinds.pixels.codings import EMPTY, MOST, UNLABELLED
 HALVINGS = 4  # of width and height in the network
 STEP_OF_INSTALLED = 2  # ``step`` of installed models, which halve width and height once more and answer at a quarter of them
 MEAN, STD = 127.5, 63.75  # of values from 0 to 255, so that the network reads -2 to 2
+HALO = 64  # places of the network around those of a window that are answered: computed, and not used
+CORE_PLACES = 256  # that are answered in a window, at least
 _FILLED = 0.5  # share of the windows that are drawn around a pixel of a class that is not the first
 _LIGHT, _CONTRAST = 0.2, 0.25  # the largest changes of brightness (in units of STD) and of contrast
 _TRIES = 4  # pixels that are looked at for one of a rare class
@@ -143,3 +145,11 @@ def normalised(pixels: numpy.ndarray) -> numpy.ndarray:
 def is_empty(truth: numpy.ndarray, classes: int) -> numpy.ndarray:
     """Where a picture holds no data, by its array of what is right."""
     return truth == EMPTY if classes else numpy.isinf(truth)
+
+
+def parts(height: int, width: int, core: int, halo: int) -> list[tuple[slice, slice]]:
+    """The parts of a picture that are answered one by one: the whole of a small one."""
+    if max(height, width) <= core + 2 * halo:
+        return [(slice(0, height), slice(0, width))]
+    rows, columns = ([slice(start, min(n, start + core)) for start in range(0, n, core)] for n in (height, width))
+    return [(r, c) for r in rows for c in columns]

@@ -14,6 +14,23 @@ interface Row {
   values?: { name: string; text: string }[];
   labels?: Likely[];
   parts?: Part[];
+  pictures?: Drawn[];
+  legend?: Colour[];
+  scale?: { low: number; high: number; colours: string[] };
+}
+
+interface Drawn {
+  name: string;
+  shown?: boolean;
+  width: number;
+  height: number;
+  png: string;
+}
+
+interface Colour {
+  label: string;
+  colour?: string;
+  share: number;
 }
 
 interface Part {
@@ -38,6 +55,8 @@ type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
 const MOST_BYTES = 10 * 1024 * 1024;
 const MOST_LABELS = 10;
+const MOST_COLOURS = 12;
+const SVG = "http://www.w3.org/2000/svg";
 const WAKES_AFTER = 400; // milliseconds without an answer
 
 islands("try", (element) => {
@@ -67,7 +86,7 @@ islands("try", (element) => {
     }
   });
 
-  if (chosenExample(form) && answer.querySelector(".label, .value, .values, .failed") === null) {
+  if (chosenExample(form) && answer.querySelector(".label, .value, .values, .drawn, .failed") === null) {
     form.requestSubmit();
   }
   for (const link of form.querySelectorAll<HTMLAnchorElement>("[data-example]")) {
@@ -114,12 +133,12 @@ islands("try", (element) => {
     const parts: HTMLElement[] = [];
     if (row.parts) {
       parts.push(entities(row.parts));
+    } else if (row.pictures) {
+      parts.push(...pictures(row, row.pictures));
     } else if (row.value !== undefined) {
       parts.push(line("value", number.format(row.value)), ...within(row));
     } else if (row.values) {
-      const list = make("dl", "values");
-      list.append(...row.values.flatMap(({ name, text }) => [make("dt", "", name), make("dd", "", text)]));
-      parts.push(list);
+      parts.push(valuesOf(row.values));
     } else {
       const label = make("p", "label");
       if (row.unsure) {
@@ -131,6 +150,89 @@ islands("try", (element) => {
     const source = line("muted", "");
     source.append(make("small", "", `${content.model} in ${content.took}`));
     return [...parts, source];
+  }
+
+  function valuesOf(values: { name: string; text: string }[]): HTMLElement {
+    const list = make("dl", "values");
+    list.append(...values.flatMap(({ name, text }) => [make("dt", "", name), make("dd", "", text)]));
+    return list;
+  }
+
+  // pictures shows the drawn ones with what their colours stand for, and leads to the others.
+  function pictures(row: Row, all: Drawn[]): HTMLElement[] {
+    const parts: HTMLElement[] = [];
+    for (const drawn of all.filter((p) => p.shown)) {
+      const figure = make("figure", "drawn");
+      const image = document.createElement("img");
+      image.alt = `The answer, drawn: ${drawn.name}`;
+      image.width = drawn.width;
+      image.height = drawn.height;
+      image.src = `data:image/png;base64,${drawn.png}`;
+      figure.append(image);
+      parts.push(figure);
+    }
+    if (row.scale) {
+      parts.push(scale(row.scale));
+    }
+    if (row.legend) {
+      parts.push(...legend(row.legend));
+    }
+    if (row.values) {
+      parts.push(valuesOf(row.values));
+    }
+    const files = line("downloads", "");
+    for (const file of all.filter((p) => !p.shown)) {
+      const link = document.createElement("a");
+      link.href = `data:image/png;base64,${file.png}`;
+      link.download = link.textContent = `${file.name}.png`;
+      files.append(link, " ", make("small", "muted", `${file.width} × ${file.height} pixels`), " ");
+    }
+    return [...parts, files];
+  }
+
+  function legend(colours: Colour[]): HTMLElement[] {
+    const named = colours.slice(0, MOST_COLOURS);
+    const table = make("table", "legend");
+    table.append(make("caption", "hidden", "What the colours stand for, and the share of the pixels"));
+    const body = table.appendChild(document.createElement("tbody"));
+    for (const { label, colour, share } of named) {
+      const swatch = svg("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" });
+      swatch.append(svg("rect", { x: "1", y: "1", width: "14", height: "14", rx: "3", ...(colour ? { fill: colour } : { class: "none" }) }));
+      const cell = document.createElement("td");
+      cell.append(swatch);
+      const name = make("th", "", label);
+      name.setAttribute("scope", "row");
+      if (!colour) {
+        name.append(" ", make("small", "muted", "as in the picture"));
+      }
+      const row = document.createElement("tr");
+      row.append(cell, name, make("td", "figure", percent.format(share)));
+      body.append(row);
+    }
+    const more = colours.length - named.length;
+    const repeats = new Set(named.map((c) => c.colour)).size < named.length;
+    return [
+      table,
+      ...(more > 0 ? [line("muted", `${more} more with smaller shares`)] : []),
+      ...(repeats ? [line("muted", "Colours are used again after eight classes: the mask tells all apart.")] : []),
+    ];
+  }
+
+  function scale({ low, high, colours }: { low: number; high: number; colours: string[] }): HTMLElement {
+    const drawn = svg("svg", {
+      viewBox: "0 0 100 6",
+      preserveAspectRatio: "none",
+      role: "img",
+      "aria-label": "Colours from the smallest number to the largest",
+    });
+    const gradient = svg("linearGradient", { id: "scale-colours" });
+    colours.forEach((colour, i) => gradient.append(svg("stop", { offset: `${(100 * i) / (colours.length - 1)}%`, "stop-color": colour })));
+    const defined = svg("defs", {});
+    defined.append(gradient);
+    drawn.append(defined, svg("rect", { width: "100", height: "6", fill: "url(#scale-colours)" }));
+    const line = make("div", "scale");
+    line.append(make("span", "", `≤ ${number.format(low)}`), drawn, make("span", "", `≥ ${number.format(high)}`));
+    return line;
   }
 
   function within(row: Row): HTMLElement[] {
@@ -293,4 +395,12 @@ function make(tag: string, kind: string, text = ""): HTMLElement {
 
 function line(kind: string, text: string): HTMLElement {
   return make("p", kind, text);
+}
+
+function svg(tag: string, attributes: Record<string, string>): SVGElement {
+  const element = document.createElementNS(SVG, tag) as SVGElement;
+  for (const [name, value] of Object.entries(attributes)) {
+    element.setAttribute(name, value);
+  }
+  return element;
 }

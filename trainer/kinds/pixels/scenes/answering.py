@@ -25,7 +25,7 @@ def answer(model: Any, asked: Units, row: int, question: OfScenes, device: torch
     content = asked.scenes[unit.scene]
     try:
         with opening.opened(content.scene.file) as dataset:
-            made = _Answer(model, asked, unit, question.coding, device).of(dataset)
+            made = _Answer(model, asked, unit, question, device).of(dataset)
     except (OSError, ValueError) as e:
         raise undecodable(content.name, e) from e
     parts.write(Lease(question.work), place, made)
@@ -35,27 +35,33 @@ def answer(model: Any, asked: Units, row: int, question: OfScenes, device: torch
 class _Answer:
     """The answer for one unit."""
 
-    def __init__(self, model: Any, asked: Units, unit: Unit, coding: codings.Classes | codings.Numbers, device: torch.device):
-        self.model, self.asked, self.unit, self.coding, self.device = model, asked, unit, coding, device
+    def __init__(self, model: Any, asked: Units, unit: Unit, question: OfScenes, device: torch.device):
+        self.model, self.asked, self.unit, self.coding, self.device = model, asked, unit, question.coding, device
+        coding = question.coding
         self.content = asked.scenes[unit.scene]
         self.classes = len(coding.values) if isinstance(coding, codings.Classes) else 0
         shape = unit.rows.stop - unit.rows.start, unit.columns.stop - unit.columns.start
         self.found = numpy.empty(shape, numpy.uint8 if self.classes else numpy.float32)
         self.scores = numpy.zeros(shape if self.classes else (0, 0), numpy.uint8)
+        self.odds = numpy.full((self.classes, *shape), parts.NO_ODDS, numpy.uint8) if self.classes and question.probabilities else None
+        self.damaged: set[tuple[int, ...]] = set()
         self.figures = numpy.zeros(measures.width(self.classes), numpy.float64)
 
     def of(self, dataset) -> dict[str, numpy.ndarray]:
         self.model.eval()
         scene = self.content.scene
         for around, inner, place in units.windows(self.unit, scene.width, scene.height, self.asked.step):
-            pixels, holds = units.read(dataset, scene, around, self.asked.form)
+            pixels, holds, broken = units.sound(dataset, scene, around, self.asked.form)
+            self.damaged.update((*tile, 0) for tile in broken)
             empty = None if holds is None else ~holds[inner]
             truth = self._truth(around, inner, place, empty)
             loss = 0.0 if self._is_nothing(place, empty) else self._window(pixels, inner, place, empty, truth)
             answer = self.found[place]
             self.figures += measures.of_classes(truth, answer, loss, self.classes) if self.classes else measures.of_numbers(truth, answer)
-        arrays = {parts.VALUES: self.found, parts.FIGURES: self.figures}
-        return arrays | ({parts.SCORES: self.scores} if self.classes else {})
+        damaged = numpy.asarray(sorted(self.damaged), numpy.int64).reshape(-1, 5)
+        arrays = {parts.VALUES: self.found, parts.FIGURES: self.figures, parts.DAMAGED: damaged}
+        arrays |= {parts.SCORES: self.scores} if self.classes else {}
+        return arrays | ({parts.ODDS: self.odds} if self.odds is not None else {})
 
     def _is_nothing(self, place: tuple[slice, slice], empty: numpy.ndarray | None) -> bool:
         """Whether a window holds no data at all, which is its answer then."""
@@ -68,7 +74,11 @@ class _Answer:
         logits = inference.of_window(self.model, pixels, self.device)[inner]
         loss = 0.0
         if self.classes:
-            score, best = logits.float().softmax(-1).max(-1)
+            odds = logits.float().softmax(-1)
+            if self.odds is not None:
+                for number in range(self.classes):  # one by one, since all together are as large as the logits
+                    self.odds[number][place] = (odds[..., number] * parts.CERTAIN).round().to("cpu").numpy().astype(numpy.uint8)
+            score, best = odds.max(-1)
             self.found[place] = best.to("cpu").numpy()
             self.scores[place] = (score * parts.SURE).round().to("cpu").numpy().astype(numpy.uint8)
             known = torch.from_numpy(truth < MOST).to(self.device)
@@ -79,16 +89,20 @@ class _Answer:
             self.found[place] = logits[..., 0].float().cpu().numpy()
         if empty is not None:
             self.found[place][empty] = EMPTY if self.classes else numpy.nan
+            if self.odds is not None:
+                self.odds[:, *place][:, empty] = parts.NO_ODDS
         return loss
 
     def _truth(self, around, inner, place, empty: numpy.ndarray | None) -> numpy.ndarray:
         """What is right in a window, as ``Windows`` has it."""
         shape = self.found[place].shape
-        if self.content.mask is None:
-            truth = numpy.full(shape, UNLABELLED if self.classes else numpy.nan, self.found.dtype)
-        else:
+        truth = numpy.full(shape, UNLABELLED if self.classes else numpy.nan, self.found.dtype)
+        if self.content.mask is not None:
             at = tuple(slice(a.start + i.start, a.start + i.stop) for a, i in zip(around, inner))
-            truth = masks.window(self.content.mask, at, self.coding)  # type: ignore[arg-type]
+            try:
+                truth = masks.window(self.content.mask, at, self.coding)  # type: ignore[arg-type]
+            except OSError:
+                self.damaged.add((at[0].start, at[1].start, *shape, 1))
         if empty is not None:
             truth[empty] = EMPTY if self.classes else numpy.inf
         return truth

@@ -18,15 +18,15 @@ from trainer.errors import UserError, some
 from trainer.kinds.pixels import codings, reading
 from trainer.kinds.pixels.drawn import Drawing
 from trainer.kinds.pixels.question import OfScenes
-from trainer.kinds.pixels.scenes import handing, parts, units
+from trainer.kinds.pixels.scenes import damaged, handing, parts, units
 from trainer.kinds.pixels.scenes.finding import masks_of
 from trainer.kinds.pixels.scenes.units import Asked, Unit, Units
 from trainer.run_folder import files
 from trainer.run_folder.lease import Lease
 
-_FORM = 1  # of the parts: another number computes all again
+_FORM = 2  # of the parts: another number computes all again
 _EACH = 3  # files of a scene with polygons
-_TITLES = {".tif": "Map", ".gpkg": "Polygons (GeoPackage)", ".geojson": "Polygons (GeoJSON)"}
+_TITLES = {handing.ODDS: "Probabilities", ".tif": "Map", ".gpkg": "Polygons (GeoPackage)", ".geojson": "Polygons (GeoJSON)"}
 SAID = "scenes.json"  # in the folder of a start: what is said of the files of scenes
 
 
@@ -43,6 +43,7 @@ class Outcome:
     numbers: tuple[int, ...]
     owner: numpy.ndarray
     examples: int
+    odds: bool = False
 
 
 def to_predict(sources: Sources, measured: bool, events) -> tuple[list[Example], list[str], int]:
@@ -67,7 +68,7 @@ def to_predict(sources: Sources, measured: bool, events) -> tuple[list[Example],
     if rest.images or not rows:
         if refused and not rest.images:
             raise _refused(refused)
-        small, names, left = reading.to_predict(rest, measured, events)
+        small, names, left = reading.to_predict(rest, measured, events, frozenset(i.name for i in inputs))
         by_name = {i.name: i for i in inputs}
         rows += [_asked(by_name[e.file], e.content.mask, e.target) if e.file in by_name else e for e in small]
         named, skipped = named + names, skipped + left
@@ -118,44 +119,58 @@ def has_scenes(examples: list[Example]) -> bool:
     return any(isinstance(e.content, Asked) for e in examples)
 
 
-def question(spec, model, kind, target, encoder, examples: list[Example], truth: numpy.ndarray) -> tuple[Saved, Outcome]:
+def question(spec, settings, model, kind, target, encoder, examples: list[Example], truth: numpy.ndarray) -> tuple[Saved, Outcome]:
     """What the workers are asked about pictures and scenes, and where their answers for scenes will be. Raises UserError."""
     numbers = [i for i, e in enumerate(examples) if isinstance(e.content, Asked)]
     pictures = [i for i in range(len(examples)) if i not in set(numbers)]
     step = encoder.description["step"]
-    scenes = tuple(replace(examples[i].content, scene=units.check_form(examples[i].content.scene, examples[i].file, encoder.bands)) for i in numbers)
+    scenes = tuple(
+        replace(examples[i].content, scene=units.check_form(examples[i].content.scene, examples[i].file, encoder.bands, encoder.colours))
+        for i in numbers
+    )
     classes = isinstance(encoder.coding, codings.Classes)
-    handing.check_disk(spec.folder, list(scenes), classes)
-    made = tuple(u for n, s in enumerate(scenes) for u in units.of_scene(n, s.scene.width, s.scene.height, step))
+    odds = len(target.labels) if classes and settings.probabilities else 0
+    if odds and len(examples) + len(scenes) > reading.MOST_ANSWERS:
+        raise UserError(
+            "too_many_files", f"The dataset has {len(examples)} scenes and pictures, which with maps of probabilities would have too many answers.",
+            f"Leave probabilities out, or choose at most {reading.MOST_ANSWERS // 2} of them in data_file.",
+        )  # fmt: skip
+    handing.check_disk(spec.folder, list(scenes), classes, odds)
+    made = tuple(u for n, s in enumerate(scenes) for u in units.of_scene(n, s.scene.width, s.scene.height, step, max(1, odds)))
     rows = encoder.encode([examples[i] for i in pictures], truth[pictures], "predict").features if pictures else None
     owner = numpy.asarray([*pictures, *(numbers[u.scene] for u in made)], numpy.int64)
     side = encoder.description["side"]
     asked = Units(rows, scenes, made, owner, encoder.bands, step, side)
-    digests = tuple(_digest(model.folder, encoder.description, s.digest) for s in scenes)
-    outcome = Outcome(spec.folder, spec.work, target.labels, scenes, made, digests, tuple(numbers), owner, len(examples))
-    return Saved(model.folder, kind, target, Rows(asked, truth[owner]), details=OfScenes(spec.folder, spec.work, encoder.coding, digests)), outcome
+    digests = tuple(_digest(model.folder, encoder.description, s.digest, odds) for s in scenes)
+    outcome = Outcome(spec.folder, spec.work, target.labels, scenes, made, digests, tuple(numbers), owner, len(examples), odds > 0)
+    details = OfScenes(spec.folder, spec.work, encoder.coding, digests, odds > 0)
+    return Saved(model.folder, kind, target, Rows(asked, truth[owner]), details=details), outcome
 
 
-def _digest(folder: Path, description: dict, scene: str) -> str:
-    """Says which model answers which scene, and how it is cut."""
+def _digest(folder: Path, description: dict, scene: str, odds: int) -> str:
+    """Says which model answers which scene, how it is cut, and of how many classes probabilities are kept."""
     weights = [files.sha256(f) for f in sorted(folder.glob("*.safetensors"))]
-    text = json.dumps([_FORM, weights, description, scene, units.CORE, units.HALO, units.PIXELS], sort_keys=True)
+    text = json.dumps([_FORM, weights, description, scene, units.CORE, units.HALO, units.PIXELS, odds], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def answered(outcome: Outcome, encoder, outputs: numpy.ndarray, place: str) -> numpy.ndarray:
+def answered(outcome: Outcome, encoder, outputs: numpy.ndarray, place: str, events) -> numpy.ndarray:
     """The figures of each example, from those of pictures and units. Makes the files of scenes in the folder ``place`` of the start."""
     found = numpy.zeros((outcome.examples, outputs.shape[1]), outputs.dtype)
     numpy.add.at(found, outcome.owner, outputs)
     folder = outcome.work / place
     folder.mkdir(parents=True, exist_ok=True)
-    vectors = outcome.examples + (_EACH - 1) * len(outcome.scenes) <= reading.MOST_ANSWERS
+    vectors = outcome.examples + (_EACH - 1 + outcome.odds) * len(outcome.scenes) <= reading.MOST_ANSWERS
     said = {}
     for number, scene in enumerate(outcome.scenes):
         own = [u for u in outcome.units if u.scene == number]
         to = folder / str(outcome.numbers[number])
-        told = handing.make(scene, own, outcome.run, outcome.digests[number], encoder.coding, outcome.labels, to, vectors)
-        said[f"{to.name}.tif"] = f"The answer for {scene.name}. {told.map}"
+        told = handing.make(scene, own, outcome.run, outcome.digests[number], encoder.coding, outcome.labels, to, vectors, outcome.odds)
+        broken = damaged.words(damaged.of_scene(outcome.run, outcome.digests[number], own))
+        if broken:
+            events.warning("damaged_scene", f"The scene {scene.name} is damaged. {' '.join(broken)}")
+        said[f"{to.name}.tif"] = " ".join([f"The answer for {scene.name}.", told.map, *broken])
+        said[f"{to.name}{handing.ODDS}"] = f"The probability of each class in percent, a band for each: {some(outcome.labels, 20)}. 255 has no data."
         said |= {f"{to.name}.{ending}": told.polygons for ending in ("gpkg", "geojson")}
     files.write_json(outcome.work / SAID, said)
     Lease(outcome.work).remove(outcome.run / parts.FOLDER)
@@ -168,4 +183,8 @@ def told(work: Path, out: Path, moved: dict[str, Path]) -> dict[str, dict]:
         said = files.read_json(work / SAID)
     except OSError:
         return {}
-    return {to.relative_to(out.parent).as_posix(): {"title": _TITLES[to.suffix], "text": said[name]} for name, to in moved.items() if name in said}
+    return {to.relative_to(out.parent).as_posix(): {"title": _title(name), "text": said[name]} for name, to in moved.items() if name in said}
+
+
+def _title(name: str) -> str:
+    return next(title for ending, title in _TITLES.items() if name.endswith(ending))

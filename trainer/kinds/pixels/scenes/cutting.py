@@ -61,8 +61,8 @@ def cut(source: Input, scene: Scene, truth: Truth, block: Block, folder: Path) -
         whole = holds if holds.ndim == 2 else holds.all(axis=2)
         right = numpy.where(whole, right, numpy.nan if right.dtype.kind == "f" else NODATA)
     picture, mask = folder / f"{stem}.tif", folder / f"{stem}-mask.tif"
-    _write(picture, pixels, scene.nodata if scene.nodata is not None and not scene.palette else None)
-    _write(mask, right.astype(numpy.float32) if right.dtype.kind == "f" else _small(right), None)
+    _write(picture, pixels, scene.nodata if scene.nodata is not None and not scene.palette else None, tiffs.complete(scene.names))
+    _write(mask, right.astype(numpy.float32) if right.dtype.kind == "f" else _small(right), None, ())
     return tuple(Input(n, f, f.stat().st_size, "") for n, f in ((name, picture), (f"the mask of {name}", mask)))  # type: ignore[return-value]
 
 
@@ -70,12 +70,12 @@ def _small(right: numpy.ndarray) -> numpy.ndarray:
     return right.astype(numpy.uint8) if right.min() >= 0 and right.max() <= NODATA else right.astype(numpy.int32)
 
 
-def _write(file: Path, values: numpy.ndarray, nodata: float | None) -> None:
+def _write(file: Path, values: numpy.ndarray, nodata: float | None, named: tuple[str, ...]) -> None:
     import tifffile  # only where there are scenes
 
-    more: dict[str, Any] = {}
-    if nodata is not None:
-        more["extratags"] = [(tiffs.NODATA, "s", 0, f"{nodata:.17g}", True)]
+    tags = [(tiffs.METADATA, "s", 0, tiffs.metadata(named), True)] if named else []
+    tags += [(tiffs.NODATA, "s", 0, f"{nodata:.17g}", True)] if nodata is not None else []
+    more: dict[str, Any] = {"extratags": tags} if tags else {}
     several = values.ndim == 3 and values.shape[2] > 1
     plain = several and values.shape[2] == 3 and values.dtype == numpy.uint8
     flat = values if several else values.reshape(values.shape[:2])

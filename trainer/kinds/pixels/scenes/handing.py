@@ -24,6 +24,9 @@ _SPARE = 1 << 30  # bytes that stay free
 _FULL = 1 << 24  # free bytes below which a failed write means a full disk
 _EACH = {"classes": 3, "numbers": 9}  # bytes of a pixel on disk at most: the parts, the map as it is written, and the map
 
+_EACH_ODDS = 3  # more for each class of which probabilities are asked for
+ODDS = ".probabilities.tif"  # the end of the name of their map
+
 
 @dataclass(frozen=True)
 class Told:
@@ -33,9 +36,9 @@ class Told:
     polygons: str
 
 
-def check_disk(folder: Path, scenes: list[Asked], classes: bool) -> None:
-    """Raise UserError where the answers may not fit on the disk of the run."""
-    need = sum(s.scene.pixels for s in scenes) * _EACH["classes" if classes else "numbers"]
+def check_disk(folder: Path, scenes: list[Asked], classes: bool, odds: int = 0) -> None:
+    """Raise UserError where the answers may not fit on the disk of the run. ``odds`` is of how many classes probabilities are asked for."""
+    need = sum(s.scene.pixels for s in scenes) * (_EACH["classes" if classes else "numbers"] + _EACH_ODDS * odds)
     free = shutil.disk_usage(folder).free
     if need + _SPARE > free:
         raise UserError(
@@ -55,9 +58,14 @@ def telling_full(folder: Path) -> Iterator[None]:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder)) from e
 
 
-def make(asked: Asked, units: list[Unit], run: Path, digest: str, coding, labels: tuple[str, ...], to: Path, vectors: bool) -> Told:
-    """Make the files of a scene: ``to`` with .tif, and with .gpkg and .geojson for classes where ``vectors`` asks for them."""
+def make(
+    asked: Asked, units: list[Unit], run: Path, digest: str, coding, labels: tuple[str, ...], to: Path, vectors: bool, odds: bool = False
+) -> Told:
+    """Make the files of a scene: ``to`` with .tif, with .gpkg and .geojson for classes where ``vectors`` asks for them, and a map of probabilities
+    where ``odds`` does."""
     with telling_full(to.parent):
+        if odds:
+            maps.probabilities(asked.scene, run, digest, units, labels, to.with_name(to.name + ODDS))
         return _made(asked, units, run, digest, coding, labels, to, vectors)
 
 

@@ -42,11 +42,31 @@ def scores(scene: Scene, folder: Path, digest: str, units: list[Unit], to: Path)
             made.write(values, 1, window=Window(unit.columns.start, unit.rows.start, values.shape[1], values.shape[0]))
 
 
+def probabilities(scene: Scene, folder: Path, digest: str, units: list[Unit], labels: tuple[str, ...], to: Path) -> None:
+    """Write the probability of each class in percent as a map with a band for each. Raises OSError, and UserError where an answer is gone."""
+    import rasterio
+    import rasterio.shutil
+    from rasterio.windows import Window
+
+    rough = to.with_suffix(".rough.tif")
+    profile = {**_profile(scene), "count": len(labels), "dtype": "uint8", _NODATA: parts.NO_ODDS, "interleave": "pixel"}
+    with opening.environment():
+        with rasterio.open(rough, "w", **profile) as made:
+            for unit, values in arrays(folder, digest, units, parts.ODDS):
+                for left in range(0, values.shape[2], _BLOCK):  # whole blocks, so that each is compressed once
+                    part = values[:, :, left : left + _BLOCK]
+                    made.write(part, window=Window(unit.columns.start + left, unit.rows.start, part.shape[2], part.shape[1]))
+            for band, label in enumerate(labels, 1):
+                made.set_band_description(band, label)
+        rasterio.shutil.copy(str(rough), str(to), **_COG)
+    rough.unlink()
+
+
 def arrays(folder: Path, digest: str, units: list[Unit], name: str) -> Iterator[tuple[Unit, numpy.ndarray]]:
     """An array of the answer for each unit. Raises UserError where one is not there as a whole."""
     for unit in units:
         values = parts.read(parts.place(folder, digest, unit.number), name)
-        if values is None or values.shape != (unit.rows.stop - unit.rows.start, unit.columns.stop - unit.columns.start):
+        if values is None or values.shape[-2:] != (unit.rows.stop - unit.rows.start, unit.columns.stop - unit.columns.start):
             raise UserError("answers_gone", "The answer for a part of a scene is gone from the folder of the run.", "Submit it again.")
         yield unit, values
 
@@ -54,18 +74,10 @@ def arrays(folder: Path, digest: str, units: list[Unit], name: str) -> Iterator[
 def _rough(scene: Scene, folder: Path, digest: str, units: list[Unit], coding: object, to: Path) -> None:
     """The map without smaller copies of itself, from which GDAL makes the other one."""
     import rasterio
-    from rasterio.transform import Affine
     from rasterio.windows import Window
 
-    classes = isinstance(coding, Classes)
-    profile = {
-        "driver": opening.DRIVER, "width": scene.width, "height": scene.height, "count": 1, "dtype": "uint8" if classes else "float32",
-        "crs": rasterio.crs.CRS.from_wkt(scene.crs) if scene.crs else None, "compress": "DEFLATE", "zlevel": 1, **_TILED,
-        _NODATA: without_data(written(coding)) if isinstance(coding, Classes) else float("nan"),
-    }  # fmt: skip
-    transform = Affine(*scene.transform)
-    if transform != Affine.identity():
-        profile["transform"] = transform
+    empty = without_data(written(coding)) if isinstance(coding, Classes) else float("nan")
+    profile = {**_profile(scene), "count": 1, "dtype": "uint8" if isinstance(coding, Classes) else "float32", _NODATA: empty}
     places = _values(coding) if isinstance(coding, Classes) else None
     with rasterio.open(to, "w", **profile) as made:
         for unit, values in arrays(folder, digest, units, parts.VALUES):
@@ -73,6 +85,18 @@ def _rough(scene: Scene, folder: Path, digest: str, units: list[Unit], coding: o
             made.write(values if places is None else places[values], 1, window=window)
         if isinstance(coding, Classes):
             made.write_colormap(1, {value: (*map(int, colour), 255) for value, colour in enumerate(palette(coding))})
+
+
+def _profile(scene: Scene) -> dict:
+    """How a map of a scene is created, but for its bands."""
+    import rasterio
+    from rasterio.transform import Affine
+
+    transform = Affine(*scene.transform)
+    return {
+        "driver": opening.DRIVER, "width": scene.width, "height": scene.height, "crs": rasterio.crs.CRS.from_wkt(scene.crs) if scene.crs else None,
+        "compress": "DEFLATE", "zlevel": 1, **_TILED, **({"transform": transform} if transform != Affine.identity() else {}),
+    }  # fmt: skip
 
 
 def _values(coding: Classes) -> numpy.ndarray:

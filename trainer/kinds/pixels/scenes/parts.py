@@ -11,7 +11,10 @@ from trainer.run_folder.lease import Lease
 
 FOLDER = "scenes"  # in the run folder
 VALUES, SCORES, FIGURES = "values", "scores", "figures"  # answers, how likely they are (from 0 to SURE), and what is counted of them
+ODDS = "odds"  # of each class, in percent (classes x height x width), where they are asked for
+DAMAGED = "damaged"  # tiles that could not be read (see ``damaged.of_scene``)
 SURE = 250
+CERTAIN, NO_ODDS = 100, 255  # in ODDS: a sure class, and no data
 _LEVEL = 1  # of compression: classes become small at once
 
 

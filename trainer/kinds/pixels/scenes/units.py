@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy
 
+from trainer.data import tiffs
 from trainer.data.pictures import bands, thumbnails
 from trainer.data.pictures.bands import Bands
-from trainer.data.scenes import opening
+from trainer.data.scenes import damage, opening
 from trainer.data.scenes.opening import Scene
 from trainer.errors import UserError
 from trainer.kinds.pixels.drawn import Drawing
@@ -16,6 +17,7 @@ from trainer.kinds.pixels.windows import Windows, normalised
 
 CORE, HALO = 512, 64  # places of the network that are answered in a window, and around them: computed and thrown away
 PIXELS = 1 << 25  # of a unit at most
+_COLOURS = 3
 _SHOWN = 512  # pixels to each side of the middle of a scene, in its small picture
 
 
@@ -54,10 +56,11 @@ class Unit:
     columns: slice
 
 
-def of_scene(scene: int, width: int, height: int, step: int) -> list[Unit]:
-    """The units of a scene for a network that reads squares of ``step`` pixels as one place: rows of windows, of wide scenes parts of them."""
+def of_scene(scene: int, width: int, height: int, step: int, bands: int = 1) -> list[Unit]:
+    """The units of a scene for a network that reads squares of ``step`` pixels as one place: rows of windows, of wide scenes parts of them.
+    ``bands`` is how many numbers of a pixel are kept."""
     core = CORE * step
-    across = max(1, PIXELS // core**2) * core
+    across = max(1, PIXELS // bands // core**2) * core
     places = [(top, left) for top in range(0, height, core) for left in range(0, width, across)]
     return [
         Unit(scene, number, slice(top, min(height, top + core)), slice(left, min(width, left + across))) for number, (top, left) in enumerate(places)
@@ -97,25 +100,39 @@ class Units:
         unit = self.units[row - self.number_of_pictures]
         with opening.opened(self.scenes[unit.scene].scene.file) as dataset:
             place = tuple(slice(s.start, s.start + self.side) for s in (unit.rows, unit.columns))
-            part = read(dataset, self.scenes[unit.scene].scene, place, self.form)[0]  # type: ignore[arg-type]
+            part = sound(dataset, self.scenes[unit.scene].scene, place, self.form)[0]  # type: ignore[arg-type]
         return numpy.pad(part, ((0, self.side - part.shape[0]), (0, self.side - part.shape[1]), (0, 0)), mode="edge")
 
 
 def read(dataset: Any, scene: Scene, place: tuple[slice, slice], form: Bands | None) -> tuple[numpy.ndarray, Any]:
     """A window of a scene as the network's numbers of 8 bits (height x width x bands), and which pixels hold data (None for all)."""
     if form is None:
-        return opening.colours(dataset, scene, place)
-    raw, held = opening.read(dataset, scene, place, form.count)
+        pixels, seen = opening.colours(dataset, scene, place)
+        return pixels[..., list(scene.order)] if scene.order else pixels, seen
+    raw, held = opening.read(dataset, scene, place, len(scene.names) if scene.order else form.count)
+    if scene.order:
+        raw, held = raw[..., list(scene.order)], None if held is None else held[..., list(scene.order)]
     return bands.scaled(raw, held, form), None if held is None else held.all(axis=2)
 
 
-def check_form(scene: Scene, name: str, form: Bands | None) -> Scene:
-    """``scene`` as the model reads it. Raises UserError where it has other bands than the pictures of the training."""
+def sound(dataset: Any, scene: Scene, place: tuple[slice, slice], form: Bands | None) -> tuple[numpy.ndarray, Any, list[damage.Tile]]:
+    """The same of a scene that may have damaged tiles: they hold no data, and are listed."""
+    return damage.read(dataset, scene, place, form.count if form else _COLOURS, lambda source, part: read(source, scene, part, form))
+
+
+def check_form(scene: Scene, name: str, form: Bands | None, colours: tuple[str, ...] = ()) -> Scene:
+    """``scene`` as the model reads it, its bands by their names where both have some. Raises UserError where it has other bands than the pictures of
+    the training. ``colours`` are the names of the three bands of plain ones, or empty."""
+    own = tiffs.complete(scene.names)
     if form is None:
         if scene.form.plain:
-            return scene
+            wanted_names = colours if len(own) == len(colours) else ()
+            return replace(scene, order=bands.order_of(f"The scene {name}", (scene.bands, scene.dtype), own, wanted_names))
         wanted = "8 bits, as screens show them"
     else:
+        order = bands.order_of(f"The scene {name}", (scene.bands, scene.dtype), own, form.names)
+        if order and scene.dtype == form.dtype:
+            return replace(scene, order=order)
         if scene.dtype == form.dtype and scene.bands == form.count:
             return scene
         if scene.dtype == form.dtype and scene.alpha and scene.bands + 1 == form.count:

@@ -117,8 +117,13 @@ def _check_prediction(folder, make_run, schemas, tmp_path) -> None:
     result = check_files(spec.parent, schemas)
     assert result["prediction"]["rows"] == 10
     assert result["prediction"]["scores"]["ap50"]["value"] > 0.8
+    drawn = {b.get("title"): b for s in result["sections"] if s["title"] == "Objects" for b in s["blocks"]}
+    assert [row[0]["text"] for row in drawn["By size of the objects"]["rows"]] == ["small", "medium", "large"]
+    objects = sum(row[-1]["value"] for row in drawn["By size of the objects"]["rows"])
+    assert objects == sum(len(s.things) for s in new) and "annotated pictures together" in drawn["Objects of each of the annotated pictures"]["note"]
     assert sum(result["prediction"]["counts"].values()) == pytest.approx(sum(len(s.things) for s in new), abs=4)
     assert (spec.parent / "out" / "objects.json").is_file()
     spec = make_run(made.pictures(new), run="pr-2", kind="predict", more={"model": version})
     assert run(str(spec), "local") == 0
     assert "scores" not in result_of(spec.parent)["prediction"]
+    assert "Objects" not in [s["title"] for s in result_of(spec.parent).get("sections", [])]

@@ -175,7 +175,7 @@ def test_counts_are_of_each_label_and_picture():
     assert found.tolist() == [[2, 0], [0, 0], [0, 0], [0, 0]]
     assert target.summary(answers)[COUNTS] == pytest.approx(3 / 4)
     examples = [Example(f"{i}.png", 0, "", "") for i in range(4)]
-    _, of_labels, of_pictures = counting.blocks_of(examples, answers, target)
+    _, of_labels, of_pictures = counting.blocks_of(examples, answers, target, "test pictures")
     values = {row[0].text: [c.value for c in row[1:]] for row in of_labels.rows}
     assert values == {"a": [0.5, 0.5, 0.5, 0.5], "b": [0.25, 0, 0.25, 0.75], "all": [0.75, 0.5, 0.25, 0.75]}
     assert [[c.text or c.value for c in row] for row in of_pictures.rows[:2]] == [

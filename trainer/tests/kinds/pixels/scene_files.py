@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy
 import rasterio
+import tifffile
 import torch
 from rasterio.transform import Affine
 
@@ -24,6 +25,21 @@ def write(file: Path, values: numpy.ndarray, crs: str | None = POLAR, transform:
     with rasterio.open(file, "w", driver="GTiff", **{**profile, **tiled, **more}) as made:
         made.write(bands)
     return file
+
+
+def damage(file: Path, tile: int, how: str) -> None:
+    """Damage the data of a tile in place: ``zeros`` and ``noise`` from its tenth byte on, or ``short``, where the file says that it ends early."""
+    with tifffile.TiffFile(file) as tiff:
+        page = tiff.pages[0]
+        start, length, counts = page.dataoffsets[tile], page.databytecounts[tile], page.tags["TileByteCounts"]
+        size = {3: 2, 4: 4, 16: 8}[int(counts.dtype)]
+    data = bytearray(file.read_bytes())
+    if how == "short":
+        at = counts.valueoffset + tile * size
+        data[at : at + size] = (length // 3).to_bytes(size, "little")
+    else:
+        data[start + 10 : start + length] = bytes(length - 10) if how == "zeros" else numpy.random.default_rng(1).bytes(length - 10)
+    file.write_bytes(data)
 
 
 def ground(height: int, width: int, bands: int = 2, seed: int = 0) -> numpy.ndarray:

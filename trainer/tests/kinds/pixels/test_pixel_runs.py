@@ -12,6 +12,7 @@ from PIL import Image
 from result_checks import check_files, check_training, predictions, result_of
 from small_datasets import masked, png
 
+from trainer.answer.model import Model
 from trainer.run import run
 
 
@@ -47,6 +48,10 @@ def test_squares_are_learnt_reported_and_answered(make_run, schemas, network, mo
     right = numpy.asarray(Image.open(io.BytesIO(masked(3)["masks/plot-000.png"])))
     assert (said == right).mean() > 0.95
     assert {row["class"] for row in predictions(asked.parent)} == {"background", "object"}
+    alone = Model(spec.parent / "out" / "model").answer(
+        [{"name": "image", "datatype": "BYTES", "shape": [1], "data": [base64.b64encode(masked(3)["images/plot-000.png"]).decode()]}]
+    )
+    assert (numpy.asarray(Image.open(io.BytesIO(base64.b64decode(alone[1]["data"][0])))) == said).mean() > 0.999
     picture = asked.parent / "inputs" / "images" / "plot-000.png"
     foreign = masked(12, values=(3, 7)) | {"masks/plot-011.png": png(numpy.full((20, 20), 3, numpy.uint8))}
     asked = make_run(foreign, run="pr-foreign", kind="predict", more={"model": model})

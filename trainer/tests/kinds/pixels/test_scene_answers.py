@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import shutil
 import sqlite3
 from dataclasses import replace
 
@@ -14,7 +15,7 @@ import torch
 from PIL import Image
 from rasterio.transform import Affine
 from result_checks import check_files, predictions
-from scene_files import CODING, POLAR, TURNED, asked, ground, untrained, write
+from scene_files import CODING, POLAR, TURNED, asked, damage, ground, untrained, write
 
 from trainer.core import registry
 from trainer.core.plan import Rows, Saved
@@ -22,7 +23,7 @@ from trainer.data.pictures.bands import Bands
 from trainer.kinds.pixels import asking, inference
 from trainer.kinds.pixels.codings import EMPTY, Numbers
 from trainer.kinds.pixels.question import OfScenes, Question
-from trainer.kinds.pixels.scenes import answering, handing, maps, parts, polygons, units
+from trainer.kinds.pixels.scenes import answering, damaged, handing, maps, parts, polygons, units
 from trainer.kinds.pixels.scenes.units import Units
 from trainer.kinds.pixels.target import PixelClasses
 from trainer.run import run
@@ -92,6 +93,30 @@ def test_a_map_has_the_place_of_its_scene_and_opens_elsewhere(tmp_path, place, s
     assert (band[:50, :60] == 255).all() and (band[50:, 60:] < 255).all()
     assert "polygons" in told.polygons and "EPSG:3413" in told.polygons
     assert sorted(f.name for f in place[1].iterdir() if f.name[0] == "0") == ["0.geojson", "0.gpkg", "0.tif"]
+
+
+def test_probabilities_are_a_map_with_a_band_for_each_class(tmp_path, place, small_windows):
+    values = ground(300, 420)
+    values[:, :50, :60] = 0
+    one = asked(write(tmp_path / "a.tif", values, nodata=0))
+    made = tuple(units.of_scene(0, 420, 300, 1, len(LABELS)))
+    assert len(made) == 12 and {u.columns.stop - u.columns.start for u in made} == {128, 36}  # smaller units, so that memory is the same
+    together = Units(None, (one,), made, numpy.zeros(12, int), FORM, 1, 64)
+    question = OfScenes(*place, CODING, ("d" * 64,), True)
+    for row in range(12):
+        answering.answer(untrained(), together, row, question, DEVICE)
+    handing.make(one, list(made), question.folder, question.digests[0], CODING, LABELS, place[1] / "0", True, True)
+    with rasterio.open(one.scene.file) as source, rasterio.open(place[1] / "0.probabilities.tif") as odds, rasterio.open(place[1] / "0.tif") as said:
+        assert (odds.crs, odds.transform, odds.shape, odds.nodata) == (source.crs, source.transform, source.shape, 255)
+        assert odds.descriptions == LABELS and odds.dtypes == ("uint8",) * 3
+        assert odds.tags(ns="IMAGE_STRUCTURE")["LAYOUT"] == "COG"
+        bands, classes = odds.read(), said.read(1)
+    assert (bands[:, :50, :60] == 255).all()
+    known = classes != 255
+    assert abs(bands[:, known].sum(axis=0, dtype=int) - 100).max() <= 2
+    likeliest = numpy.asarray(CODING.values)[bands.argmax(axis=0)] == classes
+    assert likeliest[known & (numpy.sort(bands, axis=0)[-1] > numpy.sort(bands, axis=0)[-2])].all()
+    assert sorted(f.name for f in place[1].iterdir() if f.name[0] == "0") == ["0.geojson", "0.gpkg", "0.probabilities.tif", "0.tif"]
 
 
 @pytest.mark.parametrize("transform", [TURNED, Affine(0.5, 0, 1000, 0, -0.5, 2000)])
@@ -194,6 +219,69 @@ def test_what_is_answered_is_not_answered_again_and_damage_is(tmp_path, place, s
     assert len(calls) == len(units.windows(together.units[1], 300, 300, 1))
 
 
+@pytest.mark.parametrize(
+    ("how", "form"), [("short", {}), ("zeros", {}), ("noise", {}), ("short", {"compress": "lzw"}), ("zeros", {"compress": "jpeg"})]
+)
+def test_a_damaged_tile_has_no_data_and_the_rest_is_answered(tmp_path, place, small_windows, how, form):
+    """Tile 5 of four in a row lies at 128, 128. What is far from it is answered as if it were whole."""
+    values = ground(400, 500, bands=3)
+    jpeg = form.get("compress") == "jpeg"
+    scene = write(tmp_path / "a.tif", (values // 256).astype(numpy.uint8) if jpeg else values, **form | ({"photometric": "rgb"} if jpeg else {}))
+    coloured = None if jpeg else Bands(3, "uint16", (1000.0,) * 3, (5000.0,) * 3)
+    one = asked(scene)
+    made = tuple(units.of_scene(0, 500, 400, 1))
+    together = Units(None, (one,), made, numpy.zeros(len(made), int), coloured, 1, 64)
+    answers = {}
+    for name in "sound", "broken":
+        if name == "broken":
+            damage(scene, 5, how)
+        question = OfScenes(*place, CODING, (name[0] * 64,))
+        figures = numpy.sum([answering.answer(untrained(3), together, row, question, DEVICE) for row in range(len(made))], axis=0)
+        handing.make(one, list(made), question.folder, question.digests[0], CODING, LABELS, place[1] / name, True)
+        with rasterio.open(place[1] / f"{name}.tif") as answer:
+            answers[name] = answer.read(1)
+    tile = slice(128, 256), slice(128, 256)
+    assert (answers["broken"][tile] == 255).all() and (answers["broken"] == 255).sum() == 128 * 128
+    far = numpy.ones((400, 500), bool)
+    far[64:320, 64:320] = False
+    assert (answers["broken"] == answers["sound"])[far].mean() > 0.999
+    assert figures[-3:].sum() == 400 * 500 - 128 * 128
+    listed = damaged.of_scene(question.folder, question.digests[0], list(made))
+    assert damaged.words(listed) == ["1 tile cannot be read and has no data in the answer: at 128, 128 (128 x 128 pixels)."]
+    frame = geopandas.read_file(place[1] / "broken.gpkg")
+    hole = rasterio.features.rasterize(((g, 1) for g in frame.geometry), (400, 500), transform=TURNED)
+    assert not hole[tile].any()
+
+
+def test_a_read_that_fails_once_is_no_damage(tmp_path, place, small_windows, monkeypatch):
+    scene = write(tmp_path / "a.tif", ground(200, 200))
+    _, _, figures = answered(scene, place, untrained())
+    real, failed = units.read, []
+
+    def read(*asked_for):
+        if not failed:
+            failed.append(1)
+            raise OSError("a fault of the network")
+        return real(*asked_for)
+
+    monkeypatch.setattr(units, "read", read)
+    again = place[0], leases.take(place[0] / "work", attempt=2).folder
+    shutil.rmtree(place[0] / parts.FOLDER)
+    together, question, after = answered(scene, again, untrained())
+    assert failed and (after == figures).all()
+    assert not len(damaged.of_scene(question.folder, question.digests[0], list(together.units)))
+
+
+def test_a_damaged_mask_is_not_measured_where_it_is(tmp_path, place, small_windows):
+    scene = write(tmp_path / "a.tif", ground(200, 300))
+    mask = write(tmp_path / "m.tif", ground(200, 300)[0] % 2)
+    damage(mask, 0, "short")
+    together, question, figures = answered(scene, place, untrained(), mask=mask)
+    assert 0 < figures[:9].sum() < 200 * 300 and figures[-3:].sum() == 200 * 300
+    (said,) = damaged.words(damaged.of_scene(question.folder, question.digests[0], list(together.units)))
+    assert said.startswith("The mask cannot be read in 1 window, which is not measured: at 0, 0")
+
+
 def test_workers_share_the_units(tmp_path, place, small_windows):
     scene = write(tmp_path / "a.tif", ground(300, 300))
     together, question, figures = answered(scene, place, untrained())
@@ -269,15 +357,36 @@ def test_a_model_answers_scenes_and_pictures_together(make_run, schemas, tmp_pat
     assert run(str(spec), "local") == 0
     model = {"path": "../ft-tiles/out/model", "run": "ft-tiles", "name": "m", "version": 1}
     pixels, truth = tile(320)
-    files = {"scene.tif": tiff(pixels), "scene-truth.tif": tiff(truth), "plain.tif": tiff(tile(64)[0], **bare), "many pages.tif": b"II*\0broken"}
-    asked_for = make_run(files, run="pr-scene", kind="predict", more={"model": model})
+    broken = write(tmp_path / "broken.tif", pixels)
+    damage(broken, 4, "short")
+    files = {
+        "scene.tif": tiff(pixels),
+        "broken.tif": broken.read_bytes(),
+        "scene-truth.tif": tiff(truth),
+        "plain.tif": tiff(tile(64)[0], **bare),
+        "many pages.tif": b"II*\0broken",
+    }
+    asked_for = make_run(files, run="pr-scene", kind="predict", probabilities=True, more={"model": model})
     assert run(str(asked_for), "local") == 0
     result = check_files(asked_for.parent, schemas)
     answers = {a["path"].removeprefix("out/answers/"): a.get("text", "") for a in result["artifacts"] if "/answers/" in a["path"]}
-    assert sorted(answers) == ["plain.png", "scene.geojson", "scene.gpkg", "scene.tif"]
+    assert sorted(answers) == [
+        "broken.geojson",
+        "broken.gpkg",
+        "broken.probabilities.tif",
+        "broken.tif",
+        "plain.png",
+        "scene.geojson",
+        "scene.gpkg",
+        "scene.probabilities.tif",
+        "scene.tif",
+    ]
     assert "polygons" in answers["scene.gpkg"] and result["prediction"]["scores"]["pixel_accuracy"]["value"] > 0.9
     with rasterio.open(asked_for.parent / "out" / "answers" / "scene.tif") as made:
         assert made.crs == POLAR and (made.read(1) == truth).mean() > 0.9
     assert not (asked_for.parent / parts.FOLDER).exists()
+    warned = {w["code"]: w["text"] for w in result["warnings"]}
+    assert "broken.tif is damaged. 1 tile cannot be read" in warned["damaged_scene"] and "1 tile cannot be read" in answers["broken.tif"]
+    assert "many pages.tif" in warned["scenes_refused"]
     lines = {(row["file"], row["class"]): int(row["predicted pixels"]) for row in predictions(asked_for.parent)}
     assert sum(n for (file, _), n in lines.items() if file == "scene.tif") == 320 * 320

@@ -1,0 +1,183 @@
+"""Single answers: a mask, or a map of numbers, for each picture of a request, from model.onnx.
+
+A tensor of pictures has PNGs in base64, and its parameters say so: ``content_type`` is image/png, ``shown`` is true for pictures that are drawn for
+people. Further parameters name the colours in them: ``labels`` and ``colours`` beside a share of each label, ``scale`` with its ``colours`` beside
+numbers.
+"""
+
+import base64
+import io
+from typing import Any, BinaryIO
+
+import numpy
+from PIL import Image
+
+from trainer.answer import rows
+from trainer.answer.rows import Refused
+from trainer.core.example import Example
+from trainer.data import rasters
+from trainer.errors import UserError
+from trainer.kinds.pixels import delivery, shown
+from trainer.kinds.pixels.codings import EMPTY, MOST
+from trainer.kinds.pixels.content import Pixels
+from trainer.kinds.pixels.target import PixelClasses
+from trainer.kinds.pixels.windows import HALO, is_empty, multiple, normalised, parts
+
+MOST_PIXELS = 4_000_000  # of all pictures in a request: some seconds of one core, and masks of some megabytes
+MOST_BYTES = 128 << 20  # of their decoded values
+DRAWN = 1024  # pixels of the longer side of a picture that is drawn for people
+_PLACES = 192  # of the network that are answered in a window, at most: 0.35 GB in all; fewer where there are many classes
+_LOGITS = 8_000_000  # of a window
+_LEVELS = 65_534  # grey values between the smallest and the largest number; the next one has no data
+_PNG = {"content_type": "image/png"}
+_NO_DATA = (170, 170, 170)
+# Colours from dark blue over green to yellow, which get lighter all the way, so that the colour-blind and black and white tell them apart.
+SCALE = ((68, 1, 84), (65, 68, 135), (42, 120, 142), (34, 168, 132), (122, 209, 81), (253, 231, 37))
+_TOO_LARGE = (
+    f"The pictures have more than {MOST_PIXELS // 1_000_000} million pixels. Send a part of one, or submit pictures of any size to ncsa.ray.predict."
+)
+
+
+class Painter:
+    """``network`` answers for windows of pictures, which ``network.encoder`` reads; ``target`` says what its answers are."""
+
+    def __init__(self, network: Any, target: Any):
+        self._network, self._encoder, self._target = network, network.encoder, target
+        self._classes = isinstance(target, PixelClasses)
+        outputs = target.head
+        step = self._encoder.shape["step"]
+        core = _PLACES
+        while core > HALO and outputs * ((core + 2 * HALO) * step) ** 2 > _LOGITS:
+            core //= 2
+        self._core, self._halo, self._multiple = core * step, HALO * step, multiple(step)
+
+    @property
+    def forms(self) -> list[tuple[str, str, list[int]]]:
+        if self._classes:
+            return [("overlay", "BYTES", [-1]), ("mask", "BYTES", [-1]), ("share", "FP64", [-1, len(self._target.labels)])]
+        return [("map", "BYTES", [-1]), ("numbers", "BYTES", [-1]), *((name, "FP64", [-1]) for name in ("mean", "smallest", "largest"))]
+
+    def tensors(self, cells: dict[str, list]) -> list[dict]:
+        """The output tensors for the pictures in ``cells``. Raises Refused."""
+        pictures = [self._read(file) for file in _opened(cells[rows.IMAGE])]
+        answers = [self._answer(pixels, empty) for pixels, empty in pictures]
+        of = self._of_classes if self._classes else self._of_numbers
+        side = int(DRAWN / len(pictures) ** 0.5)
+        return of([pixels for pixels, _ in pictures], answers, max(64, side))
+
+    def _read(self, file: BinaryIO) -> tuple[numpy.ndarray, numpy.ndarray]:
+        """The values of a picture, and which of its pixels hold no data."""
+        try:
+            pixels, truth = self._encoder.read(Example("request", 1, Pixels(file), ""))
+        except UserError as e:
+            raise Refused(f"{e.what} {e.do}" if e.code == "image_form" else UNREADABLE) from e
+        return pixels, is_empty(truth, int(self._classes))
+
+    def _answer(self, pixels: numpy.ndarray, empty: numpy.ndarray) -> numpy.ndarray:
+        """The class (uint8) or the number (float32) of each pixel; EMPTY or NaN where there is no data."""
+        height, width = pixels.shape[:2]
+        found = numpy.empty((height, width), numpy.uint8 if self._classes else numpy.float32)
+        for part in parts(height, width, self._core, self._halo):
+            around = tuple(slice(max(0, s.start - self._halo), min(n, s.stop + self._halo)) for s, n in zip(part, (height, width)))
+            window = pixels[around]
+            lacking = [-n % self._multiple for n in window.shape[:2]]
+            padded = numpy.pad(window, ((0, lacking[0]), (0, lacking[1]), (0, 0)), mode="edge")
+            logits = self._network.logits({"pixel_values": normalised(padded[None])})[0]
+            inner = tuple(slice(s.start - a.start, s.stop - a.start) for s, a in zip(part, around))
+            found[part] = logits[inner].argmax(-1) if self._classes else logits[inner][..., 0]
+        found[empty] = EMPTY if self._classes else numpy.nan
+        return found
+
+    def _of_classes(self, pictures: list[numpy.ndarray], answers: list[numpy.ndarray], side: int) -> list[dict]:
+        labels, coding = self._target.labels, self._encoder.coding
+        counts = numpy.stack([numpy.bincount(a[a < MOST], minlength=len(labels)) for a in answers])
+        shares = counts / numpy.maximum(1, counts.sum(axis=1, keepdims=True))
+        drawn = [_png(_few_colours(shown.coloured(_seen(_smaller(p, side)), _smaller(a, side)))) for p, a in zip(pictures, answers)]
+        legend = {"labels": list(labels), "colours": [_hex(shown.colour(i)) for i in range(len(labels))], "values": list(delivery.written(coding))}
+        return [
+            _pictures("overlay", drawn, {"shown": True}),
+            _pictures("mask", [_png(delivery.picture(a, coding)) for a in answers], {}),
+            {"name": "share", "datatype": "FP64", "shape": list(shares.shape), "parameters": legend, "data": shares.round(6).ravel().tolist()},
+        ]
+
+    def _of_numbers(self, pictures: list[numpy.ndarray], answers: list[numpy.ndarray], side: int) -> list[dict]:
+        low, high = self._target.mean - 2 * self._target.std, self._target.mean + 2 * self._target.std
+        known = [a[numpy.isfinite(a)].astype(numpy.float64) for a in answers]
+        known = [k if len(k) else numpy.zeros(1) for k in known]
+        ends = [(float(k.min()), float(k.max())) for k in known]
+        scale = {"scale": [float(f"{low:.4g}"), float(f"{high:.4g}")], "colours": [_hex(c) for c in SCALE]}
+        values = {"mean": [float(k.mean()) for k in known], "smallest": [e[0] for e in ends], "largest": [e[1] for e in ends]}
+        return [
+            _pictures("map", [_png(_few_colours(_scaled(_smaller(a, side), low, high))) for a in answers], {"shown": True, **scale}),
+            _pictures("numbers", [_png(_levels(a, *e)) for a, e in zip(answers, ends)], {}),
+            *({"name": n, "datatype": "FP64", "shape": [len(v)], "data": [float(f"{x:.9g}") for x in v]} for n, v in values.items()),
+        ]
+
+
+UNREADABLE = "The picture cannot be decoded. Use a PNG, JPEG or TIFF like those of the training."
+
+
+def _opened(cells: list) -> list[BinaryIO]:
+    """The files in a request, whose headers say that they are not too large. Raises Refused."""
+    files: list[BinaryIO] = [rows.image(cell) for cell in cells]
+    pixels = held = 0
+    for file in files:
+        try:
+            width, height = rasters.size(file)
+            pixels += width * height
+            if pixels > MOST_PIXELS:
+                raise Refused(_TOO_LARGE, 413)
+            form = rasters.form(file)
+        except (OSError, ValueError, SyntaxError, UserError) as e:
+            raise Refused(UNREADABLE) from e
+        held += width * height * max(1, form.bands) * numpy.dtype(form.dtype).itemsize
+        if held > MOST_BYTES:
+            raise Refused(_TOO_LARGE, 413)
+        file.seek(0)
+    return files
+
+
+def _seen(pixels: numpy.ndarray) -> numpy.ndarray:
+    """Three of the bands as red, green and blue; one for all where there are fewer."""
+    return pixels[..., :3] if pixels.shape[2] > 2 else numpy.repeat(pixels[..., :1], 3, axis=2)
+
+
+def _scaled(values: numpy.ndarray, low: float, high: float) -> numpy.ndarray:
+    """Numbers as colours between two of them; those beyond have the colours of the ends."""
+    known = numpy.isfinite(values)
+    places = numpy.clip((numpy.where(known, values, low) - low) / max(high - low, 1e-30), 0, 1) * (len(SCALE) - 1)
+    drawn = numpy.stack([numpy.interp(places, range(len(SCALE)), [c[band] for c in SCALE]) for band in range(3)], axis=2).astype(numpy.uint8)
+    drawn[~known] = _NO_DATA
+    return drawn
+
+
+def _levels(values: numpy.ndarray, smallest: float, largest: float) -> Image.Image:
+    """Numbers as 16 bits of grey: 0 is the smallest, 65534 the largest, 65535 has no data."""
+    known = numpy.isfinite(values)
+    shares = (numpy.where(known, values, smallest).astype(numpy.float64) - smallest) / max(largest - smallest, 1e-30)
+    return Image.fromarray(numpy.where(known, numpy.rint(shares * _LEVELS), _LEVELS + 1).astype(numpy.uint16))
+
+
+def _smaller(pixels: numpy.ndarray, side: int) -> numpy.ndarray:
+    """Every so many pixels of a picture or an answer, so that it has at most ``side`` a side."""
+    step = -(-max(pixels.shape[:2]) // side)
+    return pixels[::step, ::step]
+
+
+def _few_colours(drawn: numpy.ndarray) -> Image.Image:
+    """A drawing of few colours is small as a file."""
+    return Image.fromarray(numpy.ascontiguousarray(drawn)).quantize(256, dither=Image.Dither.NONE)
+
+
+def _pictures(name: str, data: list[str], parameters: dict) -> dict:
+    return {"name": name, "datatype": "BYTES", "shape": [len(data)], "parameters": {**_PNG, **parameters}, "data": data}
+
+
+def _png(image: Image.Image) -> str:
+    data = io.BytesIO()
+    image.save(data, "PNG")
+    return base64.b64encode(data.getvalue()).decode()
+
+
+def _hex(colour: tuple[int, int, int] | None) -> str:
+    return "" if colour is None else "#{:02x}{:02x}{:02x}".format(*colour)

@@ -1,0 +1,122 @@
+"""Single answers of pixels: masks and maps in a request of their own, from model.onnx."""
+
+import base64
+import io
+from types import SimpleNamespace
+
+import numpy
+import pytest
+import tifffile
+from hypothesis import given, settings, strategies as st
+from PIL import Image
+
+from trainer.answer.rows import Refused
+from trainer.kinds.pixels import answers
+from trainer.kinds.pixels.answers import Painter
+from trainer.kinds.pixels.encoder import Encoder
+from trainer.kinds.pixels.target import PixelClasses, PixelNumbers
+
+CLASSES = {"values": [0, 7, 255], "nodata": None, "halved": False, "colours": False, "labels": []}
+LABELS = ("ground", "pond", "<b>road</b>")
+
+
+def painter(target, coding: dict, step: int = 1, **bands) -> Painter:
+    """A model whose answer to a pixel follows from the pixel alone: the class of the third of its brightness, or its brightness."""
+    encoder = Encoder({"coding": coding, "side": 64, "step": step, **bands}, None)
+
+    def logits(inputs):
+        bright = inputs["pixel_values"].mean(axis=1)
+        return numpy.stack([-abs(bright - at) for at in (-1, 0, 1)], axis=-1) if target.labels else bright[..., None]
+
+    return Painter(SimpleNamespace(encoder=encoder, logits=logits), target)
+
+
+def classes(step: int = 1) -> Painter:
+    return painter(PixelClasses(LABELS), CLASSES, step)
+
+
+def sent(pixels: numpy.ndarray, form: str = "PNG") -> str:
+    data = io.BytesIO()
+    Image.fromarray(pixels).save(data, form)
+    return base64.b64encode(data.getvalue()).decode()
+
+
+def opened(png: str) -> Image.Image:
+    return Image.open(io.BytesIO(base64.b64decode(png, validate=True)))
+
+
+@pytest.mark.parametrize("step", [1, 4])
+@pytest.mark.parametrize("size", [(40, 53), (700, 1600)])
+def test_a_mask_has_the_values_of_the_training_at_each_pixel(step, size):
+    pixels = numpy.random.default_rng(1).choice([64, 128, 192], size=(*size, 1)).repeat(3, axis=2).astype(numpy.uint8)
+    overlay, mask, share = classes(step).tensors({"image": [sent(pixels)]})
+    said = numpy.asarray(opened(mask["data"][0]))
+    assert (said == numpy.asarray([0, 7, 255])[(pixels[..., 0].astype(int) - 64) // 64]).all()
+    assert share["data"] == pytest.approx([(pixels == v).mean() for v in (64, 128, 192)], abs=1e-6)
+    assert share["parameters"] == {"labels": list(LABELS), "colours": ["", "#e69f00", "#0072b2"], "values": [0, 7, 255]}
+    drawn = opened(overlay["data"][0])
+    assert overlay["parameters"] == {"content_type": "image/png", "shown": True}
+    assert max(drawn.size) == (800 if max(size) > 1024 else max(size))
+
+
+def test_the_overlay_shows_the_picture_and_the_colours():
+    pixels = numpy.full((64, 64, 3), 64, numpy.uint8)
+    pixels[:, 32:] = 128
+    drawn = numpy.asarray(opened(classes().tensors({"image": [sent(pixels)]})[0]["data"][0]).convert("RGB")).astype(int)
+    assert abs(drawn[:, :32] - 64).max() <= 2
+    assert abs(drawn[:, 32:] - [0.55 * 128 + 0.45 * c for c in (230, 159, 0)]).max() <= 2
+
+
+def test_several_pictures_of_different_sizes_are_answered_together():
+    tensors = classes().tensors({"image": [sent(numpy.zeros((20, 30, 3), numpy.uint8)), sent(numpy.full((50, 10, 3), 255, numpy.uint8), "JPEG")]})
+    assert [opened(p).size for p in tensors[1]["data"]] == [(30, 20), (10, 50)]
+    assert tensors[2]["shape"] == [2, 3] and tensors[2]["data"] == [1, 0, 0, 0, 0, 1]
+
+
+def test_clear_pixels_have_no_class():
+    pixels = numpy.full((16, 16, 4), 128, numpy.uint8)
+    pixels[:8, :, 3] = 0
+    _, mask, share = classes().tensors({"image": [sent(pixels)]})
+    assert set(numpy.asarray(opened(mask["data"][0]))[:8].ravel()) == {254} and share["data"] == [0, 1, 0]
+
+
+def test_numbers_are_a_map_with_its_scale():
+    said = painter(PixelNumbers(0.0, 0.5), {"mean": 0.0, "std": 0.5}).tensors({"image": [sent(_ramp())]})
+    tensors = {t["name"]: t for t in said}
+    assert tensors["map"]["parameters"]["scale"] == [-1, 1] and tensors["map"]["parameters"]["shown"]
+    smallest, largest = tensors["smallest"]["data"][0], tensors["largest"]["data"][0]
+    levels = numpy.asarray(opened(tensors["numbers"]["data"][0])).astype(numpy.float64)
+    assert smallest + (largest - smallest) * levels / 65534 == pytest.approx((_ramp()[..., 0] - 127.5) / 63.75, abs=1e-4)
+    drawn = numpy.asarray(opened(tensors["map"]["data"][0]).convert("RGB"))
+    assert abs(drawn[0, 0].astype(int) - answers.SCALE[0]).max() <= 2 and abs(drawn[-1, -1].astype(int) - answers.SCALE[-1]).max() <= 2
+
+
+def _ramp() -> numpy.ndarray:
+    return numpy.linspace(30, 225, 64 * 64).astype(numpy.uint8).reshape(64, 64, 1).repeat(3, axis=2)
+
+
+def test_pictures_of_an_instrument_are_read_by_their_bands():
+    bands = {"bands": 2, "dtype": "uint16", "low": [0, 0], "high": [1000, 1000]}
+    one = painter(PixelClasses(LABELS), CLASSES, **bands)
+    data = io.BytesIO()
+    tifffile.imwrite(data, numpy.full((20, 20, 2), 500, numpy.uint16), photometric="minisblack", planarconfig="contig")
+    assert one.tensors({"image": [base64.b64encode(data.getvalue()).decode()]})[2]["data"] == [0, 1, 0]
+    with pytest.raises(Refused, match="has 3 bands of 8 bits, but the model reads 2 bands of 16 bits"):
+        one.tensors({"image": [sent(numpy.zeros((20, 20, 3), numpy.uint8))]})
+
+
+@pytest.mark.parametrize("cells", [[(2001, 2000)], [(1500, 1500), (1500, 1500)]])
+def test_pictures_that_are_too_large_are_refused_by_their_headers(cells, monkeypatch):
+    monkeypatch.setattr(Encoder, "read", lambda *_: pytest.fail("it was decoded"))
+    with pytest.raises(Refused, match="more than 4 million pixels") as e:
+        classes().tensors({"image": [sent(numpy.zeros(size, numpy.uint8)) for size in cells]})
+    assert e.value.status == 413
+
+
+@given(st.binary(max_size=300) | st.binary(max_size=200).map(lambda b: base64.b64decode(sent(numpy.zeros((9, 9, 3), numpy.uint8)))[:40] + b))
+@settings(deadline=None, max_examples=60)
+def test_any_bytes_are_answered_or_refused(data):
+    try:
+        assert len(classes().tensors({"image": [base64.b64encode(data).decode()]})) == 3
+    except Refused as e:
+        assert str(e)
