@@ -47,7 +47,7 @@ class Encoder(Protocol):
 
     shape: dict  # what ``build`` needs to know about the rows
 
-    def encode(self, examples: list[Example], targets: numpy.ndarray, name: str, training: bool = False) -> Rows: ...
+    def encode(self, examples: Sequence[Example], targets: numpy.ndarray, name: str, training: bool = False) -> Rows: ...
 
     def described(self) -> dict:
         """The fields that this kind adds to ``model`` and ``data`` of result.json, by those names."""
@@ -295,7 +295,7 @@ class Kind:
         raise NotImplementedError
 
     def question(
-        self, spec: Spec, settings: Settings, model: Model, encoder: Encoder, target: Target, examples: list[Example], truth: numpy.ndarray
+        self, spec: Spec, settings: Settings, model: Model, encoder: Encoder, target: Target, examples: Sequence[Example], truth: numpy.ndarray
     ) -> Saved:
         """What the workers are asked about ``examples``."""
         from trainer.core.plan import Saved
@@ -370,7 +370,7 @@ class Kind:
         """predictions.csv of a training; None for one line for each test row with its label and the answer."""
         return None
 
-    def answers_to(self, examples: list[Example]) -> Sequence[Example]:
+    def answers_to(self, examples: Sequence[Example]) -> Sequence[Example]:
         """The examples of a prediction, one for each answer."""
         return examples
 
@@ -414,6 +414,6 @@ class Kind:
         """Whether an earlier model reads something that ``data`` no longer has."""
         return False
 
-    def as_read_by(self, description: dict, data: Dataset) -> list[Example]:
+    def as_read_by(self, description: dict, data: Dataset) -> Sequence[Example]:
         """The test examples in the form that an earlier model reads."""
         return data.splits["test"]

@@ -36,9 +36,10 @@ def of(data: Dataset, target: Classes | Number, seed: int, enough: float = ENOUG
 
     The rows of a group stay together. Classes are spread evenly.
     """
-    examples = data.splits["train"] + data.splits["validation"]
-    if not data.splits["validation"] or len(data.splits["validation"]) >= enough or not 2 * COUNT <= len(examples) <= most:
+    rows = len(data.splits["train"]) + len(data.splits["validation"])
+    if not len(data.splits["validation"]) or len(data.splits["validation"]) >= enough or not 2 * COUNT <= rows <= most:
         return None
+    examples = [*data.splits["train"], *data.splits["validation"]]
     targets = target.encode([e.target for e in examples])
     drawn = numpy.random.default_rng(seed).permutation(len(examples))
     if any(e.group for e in examples):
