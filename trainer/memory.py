@@ -1,21 +1,48 @@
 """The memory that this process may use."""
 
+import ctypes
 import os
 from pathlib import Path
 
-_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))  # of a container
+_GROUPS = Path("/sys/fs/cgroup")
+_LIMITS = {"": "memory.max", "memory": "memory.limit_in_bytes"}  # of a control group, by its controller: versions 2 and 1
+_OWN = Path("/proc/self/cgroup")
 _MEMINFO = Path("/proc/meminfo")
 
 
 def memory() -> int:
     """The bytes of memory that this process may have: what the machine has, or the limit of its container."""
     limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
-    for file in _LIMITS:
+    for file in _files():
         try:
             limits.append(int(file.read_text(encoding="ascii")))
         except (OSError, ValueError):  # no such file, or "max"
             continue
     return min(limits)
+
+
+def _files() -> list[Path]:
+    """The files with the limits of the control groups that this process is in. In a container, its own is often shown as the first of all."""
+    found = [_GROUPS / controller / name for controller, name in _LIMITS.items()]
+    try:
+        lines = _OWN.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        return found
+    for line in lines:
+        controllers, _, path = line.partition(":")[2].partition(":")
+        for controller in (c for c in controllers.split(",") if c in _LIMITS):
+            folder = _GROUPS / controller / path.strip("/")
+            inside = [f for f in (folder, *folder.parents) if _GROUPS in f.parents]
+            found += [f / _LIMITS[controller] for f in inside]
+    return found
+
+
+def release() -> None:
+    """Give memory back that was freed in small pieces: the C library keeps it otherwise. Nothing happens where it cannot."""
+    try:
+        ctypes.CDLL(None).malloc_trim(0)
+    except (OSError, AttributeError):  # not glibc
+        return
 
 
 def available() -> int:

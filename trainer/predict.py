@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -11,6 +12,7 @@ from trainer import estimators, export
 from trainer.archive.zips import Archive, NotAnArchive
 from trainer.config.spec import Spec, Version
 from trainer.core import registry
+from trainer.core.columnar import targets
 from trainer.core.columns import Columns
 from trainer.core.example import Example
 from trainer.core.input import Input
@@ -91,7 +93,7 @@ def examples(spec: Spec, settings, model: Model, launcher, events: Events, began
         target, why = thresholds.chosen(target, settings.threshold)
         events.decision("threshold", settings.threshold, why)
     events.decision("rows", len(rows_read), f"A model for {described['task']} predicts {len(rows_read)} rows of {some(files, 3)}.")
-    truth = target.encode([e.target for e in rows_read])
+    truth = target.encode(targets(rows_read))
     stop.check(spec.folder)
     events.phase("predict", f"Predicting {len(rows_read)} rows.")
     if encoder is None:
@@ -103,9 +105,9 @@ def examples(spec: Spec, settings, model: Model, launcher, events: Events, began
             outputs = beside.outputs(outputs, rows_read)
     events.phase("export", "Writing the predictions.")
     answers = kind.answers_to(rows_read)
-    labelled = numpy.asarray([bool(e.target) for e in answers])
+    labelled = numpy.asarray([bool(t) for t in targets(answers)])
     known = labelled & target.known(truth)
-    _tell_of_unknown([e.target for e, unknown in zip(answers, labelled & ~known) if unknown], int(labelled.sum()), events)
+    _tell_of_unknown([t for t, unknown in zip(targets(answers), labelled & ~known) if unknown], int(labelled.sum()), events)
     answered = export.Answered(kind, answers, outputs, truth, known, target)
     export.prediction(spec, settings, model, answered, files, list(columns), skipped, label_column, versions, events, began)
 
@@ -117,7 +119,7 @@ def _tell_of_unknown(labels: list[str], labelled: int, events: Events) -> None:
         events.warning("labels_unused", f"{text}: {some(list(dict.fromkeys(labels)), 5)}.")
 
 
-def _estimated(spec: Spec, model: Model, target, examples: list[Example], events: Events) -> tuple[numpy.ndarray, dict[str, str]]:
+def _estimated(spec: Spec, model: Model, target, examples: Sequence[Example], events: Events) -> tuple[numpy.ndarray, dict[str, str]]:
     """The outputs of an estimator, in this process. Raises UserError if the run is stopped: partial predictions are not kept."""
     from trainer.training import candidates
 

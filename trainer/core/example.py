@@ -1,6 +1,7 @@
 """One example, and the dataset of a run."""
 
 import collections
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,8 @@ class Example:
 
 @dataclass
 class Dataset:
-    """The data of a run. ``labels`` is the label map: the position of a label is the model's output for it.
+    """The data of a run. ``labels`` is the label map: the position of a label is the model's output for it. The splits of
+    large tables are no lists: see ``trainer.core.columnar``.
 
     ``label_column`` is empty where folders are the labels. ``types`` says of each column of a table whether it holds a
     "number" or a "category", or is of another sort that its kind knows; of a text model, the column that is read as the second text is marked
@@ -43,7 +45,7 @@ class Dataset:
 
     task: str
     kind: "Kind"
-    splits: dict[str, list[Example]]
+    splits: Mapping[str, Sequence[Example]]
     files: list[str]
     columns: tuple[str, ...]
     label_column: str
@@ -59,5 +61,10 @@ class Dataset:
 
     def counts(self) -> dict[str, int]:
         """Label to number of training rows (of words, for tags), in the order of the label map."""
-        counted = collections.Counter(label for e in self.splits["train"] for label in self.kind.labels_of(e.target, self.separator))
+        from trainer.core.columnar import targets
+
+        counted: collections.Counter[str] = collections.Counter()
+        for target, count in collections.Counter(targets(self.splits["train"])).items():
+            for label in self.kind.labels_of(target, self.separator):
+                counted[label] += count
         return {label: counted[label] for label in self.labels}

@@ -47,7 +47,7 @@ class Encoder(Protocol):
 
     shape: dict  # what ``build`` needs to know about the rows
 
-    def encode(self, examples: list[Example], targets: numpy.ndarray, name: str, training: bool = False) -> Rows: ...
+    def encode(self, examples: Sequence[Example], targets: numpy.ndarray, name: str, training: bool = False) -> Rows: ...
 
     def described(self) -> dict:
         """The fields that this kind adds to ``model`` and ``data`` of result.json, by those names."""
@@ -181,6 +181,10 @@ class Kind:
         """The model to train. Random weights come from torch's generator, which the caller seeds."""
         raise NotImplementedError
 
+    def reads_any_size(self, model: Any) -> bool:
+        """Whether ``model`` reads pictures of any size, and answers for each of their pixels."""
+        return False
+
     def load(self, folder: Path, like: Any = None, base: Path | None = None) -> Any:
         """The model that ``save`` wrote into ``folder``. ``like`` is a model of the same class, if there is one; ``base`` the folder of the
         model that an adapter belongs to."""
@@ -195,7 +199,6 @@ class Kind:
     token_ids: ClassVar[bool] = False  # whether the inputs of its networks are token ids
     exports_onnx: ClassVar[bool] = False  # whether its networks have the form of model.onnx
     answers_places: ClassVar[bool] = False  # whether its networks answer for each place of a row
-    any_size: ClassVar[bool] = False  # whether its networks read pictures of any size, and answer for each of their pixels
     longest_on_cpus: ClassVar[float] = math.inf  # estimated seconds of a training on CPUs from which it is refused
     spreads: ClassVar[bool] = False  # whether several workers pay off for large data
     answered_bytes: ClassVar[float] = math.inf  # of a dataset to be answered, for each of which one more worker pays off
@@ -301,7 +304,7 @@ class Kind:
         raise NotImplementedError
 
     def question(
-        self, spec: Spec, settings: Settings, model: Model, encoder: Encoder, target: Target, examples: list[Example], truth: numpy.ndarray
+        self, spec: Spec, settings: Settings, model: Model, encoder: Encoder, target: Target, examples: Sequence[Example], truth: numpy.ndarray
     ) -> Saved:
         """What the workers are asked about ``examples``."""
         from trainer.core.plan import Saved
@@ -349,7 +352,7 @@ class Kind:
 
     def responder(self, answers: Any, target: Target) -> Any:
         """What gives the tensors for the cells of a request where an example has several answers, or pictures as its answer; None where each
-        has one that its target describes. Its tensors may say in their ``parameters`` how people are to see them (docs/adr/0040)."""
+        has one that its target describes. Its tensors may say in their ``parameters`` how people are to see them."""
         return None
 
     # --- Results. A person reads them, so they are short texts and small pictures.
@@ -394,7 +397,7 @@ class Kind:
         """predictions.csv of a training; None for one line for each test row with its label and the answer."""
         return None
 
-    def answers_to(self, examples: list[Example]) -> Sequence[Example]:
+    def answers_to(self, examples: Sequence[Example]) -> Sequence[Example]:
         """The examples of a prediction, one for each answer."""
         return examples
 
@@ -438,6 +441,6 @@ class Kind:
         """Whether an earlier model reads something that ``data`` no longer has."""
         return False
 
-    def as_read_by(self, description: dict, data: Dataset) -> list[Example]:
+    def as_read_by(self, description: dict, data: Dataset) -> Sequence[Example]:
         """The test examples in the form that an earlier model reads."""
         return data.splits["test"]

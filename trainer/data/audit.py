@@ -1,7 +1,11 @@
 """Checks of the examples before the training: problems that harm the model or distort its metrics."""
 
 import collections
+from collections.abc import Mapping, Sequence
 
+import numpy
+
+from trainer.core.columnar import groups, taken, targets
 from trainer.core.example import SPLITS, Example
 from trainer.data.checks import Checks
 from trainer.data.keys import Keys
@@ -9,32 +13,36 @@ from trainer.errors import count, some
 
 FEW_ROWS = 200
 IMBALANCE = 5
-Splits = dict[str, list[Example]]
+Splits = Mapping[str, Sequence[Example]]
 
 
 def copies(given: Splits, keys: Keys, regression: bool, checks: Checks) -> None:
     """Duplicates within and between the given splits, and duplicates with different labels, which are normal in a regression."""
-    everything = [e for rows in given.values() for e in rows]
-    repeated = collections.Counter(map(keys, everything))
-    extra = repeated.total() - len(repeated)
+    codes = keys.codes(*given.values())
+    repeated = numpy.bincount(numpy.concatenate(codes)) if sum(map(len, codes)) else numpy.zeros(0, numpy.int64)
+    total = int(repeated.sum())
+    extra = total - int(numpy.count_nonzero(repeated))
     if extra:
-        share = extra / repeated.total()
+        share = extra / total
         report = checks.warning if share > 0.1 else checks.ok
-        report("copies", f"{extra} of {repeated.total()} examples are duplicates of another one ({share:.1%}).")
+        report("copies", f"{extra} of {total} examples are duplicates of another one ({share:.1%}).")
     else:
         checks.ok("copies", "No example occurs twice.")
     labels = collections.defaultdict(set)
-    for e in everything if extra and not regression else ():
-        if repeated[keys(e)] > 1:
-            labels[keys(e)].add(e.target)
-    conflicts = {key for key, found in labels.items() if len(found) > 1}
+    for rows, of_rows in zip(given.values(), codes) if extra and not regression else ():
+        copied = numpy.flatnonzero(repeated[of_rows] > 1)
+        for code, target in zip(of_rows[copied].tolist(), targets(taken(rows, copied))):
+            labels[code].add(target)
+    conflicts = {code for code, found in labels.items() if len(found) > 1}
     if conflicts:
-        rows = sum(repeated[key] for key in conflicts)
-        example = next(e for e in everything if keys(e) in conflicts)
+        count_of = int(sum(repeated[code] for code in conflicts))
+        example = next(
+            e for rows, of_rows in zip(given.values(), codes) for e in taken(rows, numpy.flatnonzero(numpy.isin(of_rows, [*conflicts]))[:1])
+        )
         place = f"{example.file} row {example.row}" if example.row else example.file
         checks.warning(
             "conflicting_labels",
-            f"{rows} examples have duplicates with another label, for example {place}: no model can get all of them right.",
+            f"{count_of} examples have duplicates with another label, for example {place}: no model can get all of them right.",
         )
     elif not regression:
         checks.ok("conflicting_labels", "No example has two different labels.")
@@ -56,14 +64,14 @@ def size(splits: Splits, checks: Checks) -> None:
         checks.warning("few_rows", f"There are only {total} examples ({counts}): the metrics will be imprecise. Adding examples helps most.")
     else:
         checks.ok("few_rows", f"There are {total} examples: {counts}.")
-    if not splits["test"]:
+    if not len(splits["test"]):
         checks.warning("no_test_rows", "No rows are held out for testing, so the model is evaluated on the validation rows only.")
 
 
 def _classes(splits: Splits, checks: Checks) -> None:
-    counts = {n: collections.Counter(e.target for e in splits[n]) for n in SPLITS}
+    counts = {n: collections.Counter(targets(splits[n])) for n in SPLITS}
     labels = sorted(counts["train"])
-    thin = [f"{label} ({counts[n][label]} for {n})" for n in SPLITS if splits[n] for label in labels if counts[n][label] < 2]
+    thin = [f"{label} ({counts[n][label]} for {n})" for n in SPLITS if len(splits[n]) for label in labels if counts[n][label] < 2]
     if thin:
         checks.warning("rows_per_class", f"Some classes have fewer than two examples in a split: {some(thin, 6)}.")
     else:
@@ -84,10 +92,12 @@ def _classes(splits: Splits, checks: Checks) -> None:
 
 def overlap(splits: Splits, keys: Keys, checks: Checks) -> None:
     """Whether examples or groups are in more than one split."""
-    seen = {n: set(map(keys, splits[n])) for n in SPLITS}
-    shared = sum(len(seen[a] & seen[b]) for a, b in (("train", "validation"), ("train", "test"), ("validation", "test")))
-    groups = {n: {e.group for e in splits[n] if e.group} for n in SPLITS}
-    common = groups["test"] & (groups["train"] | groups["validation"])
+    seen = dict(zip(SPLITS, map(numpy.unique, keys.codes(*(splits[n] for n in SPLITS)))))
+    shared = sum(
+        len(numpy.intersect1d(seen[a], seen[b], assume_unique=True)) for a, b in (("train", "validation"), ("train", "test"), ("validation", "test"))
+    )
+    grouped = {n: {*groups(splits[n])} - {""} for n in SPLITS}
+    common = grouped["test"] & (grouped["train"] | grouped["validation"])
     if shared:
         what = f"{count(shared, 'example')} {'is' if shared == 1 else 'are'} in more than one split"
         checks.warning("split_overlap", f"{what}, so the metrics will be too optimistic.")

@@ -4,7 +4,11 @@ Even published datasets contain test rows in their training file, which makes th
 removed from the training split, never from the split that evaluates.
 """
 
-from trainer.core.example import Example
+from collections.abc import Mapping
+
+import numpy
+
+from trainer.core.columnar import Examples, taken
 from trainer.data.checks import Checks
 from trainer.data.keys import Keys
 from trainer.errors import left_out
@@ -12,12 +16,14 @@ from trainer.errors import left_out
 _LEAVES = (("test", "validation"), ("test", "train"), ("validation", "train"))  # duplicates are removed from the second
 
 
-def remove(splits: dict[str, list[Example]], keys: Keys, rule: str, checks: Checks) -> dict[str, list[Example]]:
+def remove(splits: Mapping[str, Examples], keys: Keys, rule: str, checks: Checks) -> dict[str, Examples]:
     """The splits without copies: ``rule`` warn removes those between splits, drop also those inside train, keep only warns."""
-    splits = dict(splits)
+    splits = {**splits}
     for kept, cleaned in _LEAVES:
-        there = set(map(keys, splits[kept]))
-        clean = [e for e in splits[cleaned] if keys(e) not in there] if there else splits[cleaned]
+        clean = splits[cleaned]
+        if len(splits[kept]) and len(clean):
+            there, here = keys.codes(splits[kept], clean)
+            clean = taken(clean, numpy.flatnonzero(~numpy.isin(here, there)))
         copies = len(splits[cleaned]) - len(clean)
         if copies and rule == "keep":
             checks.warning(
@@ -33,9 +39,13 @@ def remove(splits: dict[str, list[Example]], keys: Keys, rule: str, checks: Chec
     return splits
 
 
-def _once(rows: list[Example], keys: Keys, checks: Checks) -> list[Example]:
-    first = list({keys(e): e for e in reversed(rows)}.values())[::-1]
-    if removed := len(rows) - len(first):
+def _once(rows: Examples, keys: Keys, checks: Checks) -> Examples:
+    """The first example of each key, in the order in which the last ones stand."""
+    codes = keys.codes(rows)[0]
+    first = numpy.unique(codes, return_index=True)[1]
+    last = len(codes) - 1 - numpy.unique(codes[::-1], return_index=True)[1]
+    kept = taken(rows, first[numpy.argsort(last)])
+    if removed := len(rows) - len(kept):
         checks.warning("duplicates", f"{left_out(removed, 'train row')}: copies of other train rows.")
         checks.drop("a copy of another train row", removed)
-    return first
+    return kept

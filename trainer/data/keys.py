@@ -1,9 +1,13 @@
 """Keys that are equal for duplicate examples."""
 
 import hashlib
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import numpy
+
+from trainer.core.columnar import Columnar, Store
 from trainer.core.example import Example
 
 
@@ -24,15 +28,25 @@ def words(text: str) -> str:
 class Keys:
     """``keys(example)`` is equal for copies: the same words, the same cells, the same bytes of an image.
 
-    ``key`` is that of the kind of data. ``known`` holds sha256 sums of files that are known already.
+    ``key`` is that of the kind of data; rows in columns are a table's, whose first ``cells``
+    are their key (None: all).
+    ``known`` holds sha256 sums of files that are known already.
     With ``by_row`` no two rows are copies: rows of a few categories are equal by chance. With ``by_time`` rows of different times are none.
     """
 
-    def __init__(self, key: Callable[[Example], str] = texts, known: dict[Path, str] | None = None, by_row: bool = False, by_time: bool = False):
+    def __init__(
+        self,
+        key: Callable[[Example], str] = texts,
+        known: dict[Path, str] | None = None,
+        by_row: bool = False,
+        by_time: bool = False,
+        cells: int | None = None,
+    ):
         self._key_of, self._sums, self._by_row = key, known or {}, by_row
-        self._by_time = by_time
+        self._by_time, self._cells = by_time, cells
         self._keys: dict[int, str] = {}  # by identity, which is much faster than by value
         self._held: list[Example] = []  # so that no identity is used again
+        self._digests: dict[int, tuple[Store, numpy.ndarray, numpy.ndarray]] = {}
 
     def __call__(self, example: Example) -> str:
         key = self._keys.get(id(example))
@@ -40,6 +54,54 @@ class Keys:
             key = self._keys[id(example)] = self._key(example)
             self._held.append(example)
         return key
+
+    def texts(self, examples: Sequence[Example]) -> Iterator[str]:
+        """The key of each example."""
+        if not isinstance(examples, Columnar):
+            return map(self, examples)
+        digests = self._of(examples)[0]
+        return (digests[i].tobytes().hex() for i in examples.at)
+
+    def ascending(self, examples: Sequence[Example]) -> Iterator[str]:
+        """The keys in their own order."""
+        if not isinstance(examples, Columnar):
+            return iter(sorted(map(self, examples)))
+        found = self._of(examples)[0][examples.at]
+        return (digest.tobytes().hex() for digest in found[_order(found)])
+
+    def codes(self, *parts: Sequence[Example]) -> list[numpy.ndarray]:
+        """A number for each example of each part, equal for equal keys and for no others."""
+        first = next((p for p in parts if isinstance(p, Columnar)), None)
+        if first is not None and all(isinstance(p, Columnar) and p.store is first.store for p in parts):
+            return [self._of(p)[1][p.at] for p in parts if isinstance(p, Columnar)]
+        known: dict[str, int] = {}
+        return [numpy.fromiter((known.setdefault(k, len(known)) for k in self.texts(p)), numpy.int64, len(p)) for p in parts]
+
+    def _of(self, examples: Columnar) -> tuple[numpy.ndarray, numpy.ndarray]:
+        """The digests of all rows of the store (rows x 16 bytes), and a number for each that is equal for equal ones."""
+        store = examples.store
+        if id(store) not in self._digests:
+            digests = self._digested(Columnar(store))
+            order = _order(digests)
+            words = digests[order].view(numpy.uint64)
+            new = numpy.concatenate([[True], (words[1:] != words[:-1]).any(axis=1)]) if len(words) else numpy.zeros(0, bool)
+            codes = numpy.empty(len(digests), numpy.int64)
+            codes[order] = numpy.cumsum(new) - 1
+            self._digests[id(store)] = store, digests, codes
+        return self._digests[id(store)][1:]
+
+    def _digested(self, whole: Columnar) -> numpy.ndarray:
+        ends: Iterator[bytes] = itertools.repeat(b"")
+        store = whole.store
+        if self._by_row:
+            ends = (f"\0{file}\0{row}".encode("utf-8", "surrogatepass") for file, row in zip(store.files.texts(whole.at), store.rows.tolist()))
+        if self._by_time:
+            times = itertools.repeat(None, len(whole)) if store.whens is None else (None if w != w else w for w in store.whens.tolist())
+            ends = (end + f"\0{when}".encode() for end, when in zip(ends, times))
+        found = bytearray()
+        for block in whole.joined(self._cells):
+            found += b"".join([hashlib.blake2b(text + end, digest_size=16).digest() for text, end in zip(block, ends)])
+        return numpy.frombuffer(found, numpy.uint8).reshape(-1, 16)
 
     def _key(self, example: Example) -> str:
         if isinstance(example.content, Path) and (known := self._sums.get(example.content)):
@@ -52,3 +114,9 @@ class Keys:
         if self._by_time:
             text = f"{text}\0{example.when}"
         return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _order(digests: numpy.ndarray) -> numpy.ndarray:
+    """The order of digests (rows x 16 bytes) as texts have it."""
+    words = numpy.ascontiguousarray(digests).view(">u8")
+    return numpy.lexsort((words[:, 1], words[:, 0]))

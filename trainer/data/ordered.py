@@ -1,10 +1,12 @@
 """Which rows are held out where they lie in time: the latest, as in the use of a model, which never knows the future."""
 
 import collections
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy
 
+from trainer.core.columnar import Examples, taken, targets, whens
 from trainer.core.example import SPLITS, Example
 from trainer.errors import UserError
 
@@ -30,15 +32,16 @@ class Rule:
     unlike: str = ""  # why rows with times are split at random, as a sentence for the decision; empty where they have none
 
 
-def latest(rows: list[Example], shares: dict[str, float]) -> tuple[dict[str, list[Example]], str]:
+def latest(rows: Examples, shares: dict[str, float]) -> tuple[dict[str, Examples], str]:
     """Cut ``rows`` so that the latest go to test, those before them to validation, and rows of one time stay together.
 
     Rows without a time train. The second value says why it cannot be done, as the end of a sentence that starts with "because"; then nothing
     is cut.
     """
-    times = numpy.array([numpy.nan if e.when is None else e.when for e in rows], float)
+    times = whens(rows)
     known = numpy.sort(times[~numpy.isnan(times)])
-    splits: dict[str, list[Example]] = {n: [] for n in SPLITS}
+    none = numpy.zeros(0, numpy.int64)
+    splits = {n: taken(rows, none) for n in SPLITS}
     ends, before = {}, len(known)
     for name in ("test", "validation"):
         if shares.get(name, 0) > 0:
@@ -49,17 +52,21 @@ def latest(rows: list[Example], shares: dict[str, float]) -> tuple[dict[str, lis
                 return splits, "they have too few different times"
             before = int(starts[numpy.abs(starts - wanted).argmin()])
             ends[name] = known[before]
-    for e, time in zip(rows, times):
-        splits[next((n for n, start in ends.items() if time >= start), "train")].append(e)
+    left = numpy.ones(len(rows), bool)
+    for name, start in ends.items():
+        held = left & (times >= start)
+        splits[name] = taken(rows, numpy.flatnonzero(held))
+        left &= ~held
+    splits["train"] = taken(rows, numpy.flatnonzero(left))
     return splits, ""
 
 
-def lacking(splits: dict[str, list[Example]], regression: bool) -> str:
+def lacking(splits: Mapping[str, Sequence[Example]], regression: bool) -> str:
     """What is wrong with splits by time of rows with classes, as the end of a sentence that starts with "because"; empty if nothing is."""
     if regression:
         return ""
-    counts = {n: collections.Counter(e.target for e in rows) for n, rows in splits.items()}
-    held = [n for n in ("validation", "test") if splits[n]]
+    counts = {n: collections.Counter(targets(rows)) for n, rows in splits.items()}
+    held = [n for n in ("validation", "test") if len(splits[n])]
     if strange := sorted({label for n in held for label in counts[n]} - counts["train"].keys()):
         more = f" and {len(strange) - 3} more" if len(strange) > 3 else ""
         return f"no earlier row has the label {', '.join(strange[:3])}{more}"

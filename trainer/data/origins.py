@@ -1,9 +1,12 @@
 """The datasets that the examples of a run came from, where it reads several: those of one stay in one split."""
 
 import collections
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
+from trainer.core import columnar
+from trainer.core.columnar import Columnar
 from trainer.core.example import Example
 from trainer.core.input import Input
 from trainer.data import ordered
@@ -47,11 +50,11 @@ def of(inputs: Iterable[Input]) -> Origins:
 class Grouped:
     """Rows with the dataset of each as its group, or as they were; ``rule`` is how they are to be split."""
 
-    rows: dict[str, list[Example]]
+    rows: dict[str, Any]  # of what ``group`` was given
     rule: Rule = field(default_factory=Rule)
 
 
-def group(given: dict[str, list[Example]], origins: Origins, classes: bool, settings, rule: Rule | None, checks: Checks) -> Grouped:
+def group(given: Mapping[str, Sequence[Example]], origins: Origins, classes: bool, settings, rule: Rule | None, checks: Checks) -> Grouped:
     """Keep the rows of each dataset together where there are many, or where ``data.split`` is group and no column tells groups. ``classes`` says
     that the targets are labels that repeat.
 
@@ -61,19 +64,20 @@ def group(given: dict[str, list[Example]], origins: Origins, classes: bool, sett
     rule = rule or Rule()
     asked = settings.split == ordered.GROUP and not settings.group_column
     if not origins.others or settings.group_column or rule.asked or settings.split in (ordered.RANDOM, ordered.TIME, ordered.PLACE):
-        return Grouped(given, rule)
-    found = {id(e): origins.of(e.file) for rows in given.values() for e in rows}
-    count = len(set(found.values()))
+        return Grouped({**given}, rule)
+    sets = {name: [origins.of(file) for file in columnar.files(rows)] for name, rows in given.items()}
+    count = len({d for found in sets.values() for d in found})
     where = collections.defaultdict(set)  # the datasets with each label
-    for e in (e for rows in given.values() for e in rows):
-        where[e.target if classes else ""].add(found[id(e)])
-    if count >= MIN_DATASETS and len(where) > 1 and all(len(sets) == 1 for sets in where.values()):
+    for name, rows in given.items():
+        for target, dataset in zip(columnar.targets(rows), sets[name]):
+            where[target if classes else ""].add(dataset)
+    if count >= MIN_DATASETS and len(where) > 1 and all(len(of_label) == 1 for of_label in where.values()):
         raise UserError(
             "label_is_dataset",
             f"Each label is in one dataset alone, for example {some(sorted(where), 3)}, so a model would learn to tell datasets apart.",
             "Set label_column or label_from to what is to be predicted, or set data.split to random if each dataset is a class.",
         )
-    if not any(len(sets) >= MIN_OF_LABEL for sets in where.values()) or not (asked or count >= MIN_DATASETS):
+    if not any(len(of_label) >= MIN_OF_LABEL for of_label in where.values()) or not (asked or count >= MIN_DATASETS):
         why = f"the rows come from {count} datasets" if count < MIN_DATASETS else f"no label is in {MIN_OF_LABEL} datasets"
         if asked and count < MIN_OF_LABEL:
             raise UserError(
@@ -82,6 +86,10 @@ def group(given: dict[str, list[Example]], origins: Origins, classes: bool, sett
         if not asked and count > 1:
             checks.warning(CODE, f"Rows of one dataset may be in training and in the test, because {why}: the metrics flatter for other datasets.")
         if not asked:
-            return Grouped(given, rule)
-    whole = {name: [replace(e, group=found[id(e)]) for e in rows] for name, rows in given.items()}
+            return Grouped({**given}, rule)
+    whole = {name: _grouped(rows, sets[name]) for name, rows in given.items()}
     return Grouped(whole, Rule(whole=f"the rows of each of {count} datasets"))
+
+
+def _grouped(rows: Sequence[Example], datasets: list[str]) -> Sequence[Example]:
+    return rows.grouped(datasets) if isinstance(rows, Columnar) else [replace(e, group=d) for e, d in zip(rows, datasets)]

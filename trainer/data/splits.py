@@ -7,8 +7,13 @@ duplicates stay together: no example is both in training and in the test.
 import bisect
 import collections
 import hashlib
+import itertools
 import math
+from collections.abc import Callable, Mapping, Sequence
 
+import numpy
+
+from trainer.core.columnar import Examples, groups, taken, targets, whens
 from trainer.core.example import SPLITS, Example
 from trainer.data import ordered
 from trainer.data.checks import Checks
@@ -18,40 +23,43 @@ from trainer.data.ordered import Rule
 from trainer.errors import UserError, left_out, some
 
 MIN_ROWS = 20
+_LINES = 10_000  # of what is hashed, at once
 MIN_PER_CLASS = 2
 MIN_UNITS = 3  # of a class, for some to be held out
 MAX_CLASSES = 10_000  # with more, results are not read
 BINS = 10  # of a target that is a number
-Splits = dict[str, list[Example]]
+Splits = Mapping[str, Sequence[Example]]
 
 
-def complete(given: Splits, keys: Keys, regression: bool, settings, checks: Checks, rule: Rule | None = None) -> Splits:
+def complete(given: Splits, keys: Keys, regression: bool, settings, checks: Checks, rule: Rule | None = None) -> dict[str, Sequence[Example]]:
     """The three splits from those that are given: missing ones are cut out of train by ``rule``, copies between them are removed."""
     events, rule = checks.events, rule or Rule()
-    splits = remove({name: list(given.get(name, [])) for name in SPLITS}, keys, settings.duplicates, checks)
+    splits: dict[str, Sequence[Example]] = remove({name: given.get(name, []) for name in SPLITS}, keys, settings.duplicates, checks)
     _check_rows(splits, regression)
     fractions = {"test": settings.test_fraction, "validation": settings.validation_fraction}
-    missing = [n for n in fractions if not splits[n] and fractions[n] > 0]
+    missing = [n for n in fractions if not len(splits[n]) and fractions[n] > 0]
     if missing:
         before = len(splits["train"])
         shares = {n: fractions[n] * (n in missing) for n in fractions}
         cut, why = _cut(splits["train"], shares, keys, regression, settings, rule, checks)
         splits |= {n: rows for n, rows in cut.items() if n == "train" or n in missing}
-        if empty := [n for n in missing if not splits[n]]:
+        if empty := [n for n in missing if not len(splits[n])]:
             raise _indivisible(empty, splits["train"], keys, settings.group_column)
         why = why or _why(splits, missing, before, regression, rule.whole or ("groups" if settings.group_column else ""))
         events.decision("split", _counts(splits), f"{why} {rule.unlike}".rstrip())
     else:
         _check_order(splits, rule, checks)
         events.decision("split", _counts(splits), "The file names or the split column define the training, validation and test rows.")
-    return splits if regression or not any(e.target for e in splits["train"]) else _known_labels(splits, checks)
+    return splits if regression or not any(targets(splits["train"])) else _known_labels(splits, checks)
 
 
-def hold_out(found: Splits, keys: Keys, settings, unit: str, even: str, given: str, checks: Checks, rule: Rule | None = None) -> Splits:
+def hold_out(
+    found: dict[str, Examples], keys: Keys, settings, unit: str, even: str, given: str, checks: Checks, rule: Rule | None = None
+) -> dict[str, Examples]:
     """Cut the splits that are empty out of train, and say so in words: ``unit`` are the examples, ``even`` is what they are spread over,
     and ``given`` is where the splits come from if none is empty."""
     fractions = {"test": settings.test_fraction, "validation": settings.validation_fraction}
-    missing = [n for n in fractions if not found[n] and fractions[n] > 0]
+    missing = [n for n in fractions if not len(found[n]) and fractions[n] > 0]
     why = f"{given} define the training, validation and test {unit}."
     if missing:
         shares = {n: fractions[n] * (n in missing) for n in fractions}
@@ -64,7 +72,9 @@ def hold_out(found: Splits, keys: Keys, settings, unit: str, even: str, given: s
     return found
 
 
-def _cut(rows: list[Example], shares: dict[str, float], keys: Keys, regression: bool, settings, rule: Rule, checks: Checks) -> tuple[Splits, str]:
+def _cut(
+    rows: Examples, shares: dict[str, float], keys: Keys, regression: bool, settings, rule: Rule, checks: Checks
+) -> tuple[dict[str, Examples], str]:
     """The rows cut by ``rule``, and the sentence for a split by time. Where the rows allow none, and nobody asks for it, they are cut at random."""
     if rule.by == ordered.TIME:
         splits, fault = ordered.latest(rows, shares)
@@ -85,46 +95,65 @@ def _cut(rows: list[Example], shares: dict[str, float], keys: Keys, regression: 
 
 def _check_order(splits: Splits, rule: Rule, checks: Checks) -> None:
     """Warn of given splits whose test rows lie among the training rows in time, where neighbours are alike."""
-    first, last = ({e.when for e in splits[n] if e.when is not None} for n in ("test", "train"))
-    if rule.neighbours and first and last and min(first) <= max(last):
+    first, last = (w[~numpy.isnan(w)] for w in (whens(splits[n]) for n in ("test", "train")))
+    if rule.neighbours and len(first) and len(last) and first.min() <= last.max():
         checks.warning(ordered.AGAIN, f"{rule.neighbours}, and the test rows are not later than the training rows: the metrics flatter.")
 
 
-def stratified(rows: list[Example], shares: dict[str, float], keys: Keys, regression: bool, seed: int) -> Splits:
+def stratified(rows: Examples, shares: dict[str, float], keys: Keys, regression: bool, seed: int) -> dict[str, Examples]:
     """Cut ``rows`` so that of each class about ``shares`` of the rows go to test and validation, and the rest to train.
 
     Copies and the rows of one group are dealt as one, with the class of the first. A class of fewer than three such units
     stays in train. Numbers are dealt evenly over their range.
     """
-    stratum = strata(rows, regression)
-    classes = collections.defaultdict(list)
-    for unit in _units(rows, keys):
-        classes[stratum(unit[0])].append((place(min(e.group or keys(e) for e in unit), seed), unit))
-    chosen: dict = {}  # the others train
-    for label in sorted(classes):
-        members = sorted(classes[label], key=lambda m: m[0])
-        count = sum(len(unit) for _, unit in members)
+    units, first = _units(rows, keys)
+    names, held = groups(rows), {n: numpy.zeros(len(rows), bool) for n in ("test", "validation")}
+    by_unit = numpy.argsort(units, kind="stable")
+    sizes = numpy.bincount(units, minlength=len(first))
+    starts = numpy.concatenate([[0], numpy.cumsum(sizes)])
+    places = numpy.fromiter((place(key, seed) for key in keys.texts(taken(rows, first))), "S32", len(first))
+    several = (sizes > 1) | numpy.asarray([bool(names[i]) for i in first.tolist()], bool)
+    for unit in numpy.flatnonzero(several).tolist() if any(names) else ():
+        members = by_unit[starts[unit] : starts[unit + 1]]
+        places[unit] = place(min(names[i] or key for i, key in zip(members.tolist(), keys.texts(taken(rows, members)))), seed)
+    labels, stratum = numbered_strata(rows, regression)
+    of_units = stratum[first]
+    for label in sorted(range(len(labels)), key=lambda i: labels[i]):
+        members = numpy.flatnonzero(of_units == label)
+        members = members[numpy.argsort(places[members], kind="stable")]
+        count = int(sizes[members].sum())
         quota = {n: math.ceil(count * shares[n]) if len(members) >= MIN_UNITS else 0 for n in ("test", "validation")}
-        for _, unit in members:
+        for unit in members.tolist():
             split = next((n for n in ("test", "validation") if quota[n] > 0), None)
             if split is None:
                 break
-            quota[split] -= len(unit)
-            chosen.update((id(e), split) for e in unit)
-    splits: Splits = {n: [] for n in SPLITS}
-    for e in rows:
-        splits[chosen.get(id(e), "train")].append(e)
-    return splits
+            quota[split] -= int(sizes[unit])
+            held[split][by_unit[starts[unit] : starts[unit + 1]]] = True
+    return {n: taken(rows, numpy.flatnonzero(held[n] if n in held else ~(held["test"] | held["validation"]))) for n in SPLITS}
 
 
-def strata(rows: list[Example], regression: bool):
-    """The function from an example to what is to be spread evenly: its class, or the part of the range of its number, of ten."""
+def numbered_strata(rows: Sequence[Example], regression: bool) -> tuple[list, numpy.ndarray]:
+    """What is to be spread evenly, and for each row the number of its own: see ``strata``."""
+    stratum = strata(rows, regression)
+    of_target: dict[str, int] = {}
+    numbers: dict[str, int] = {}
+    found = numpy.empty(len(rows), numpy.int64)
+    for i, target in enumerate(targets(rows)):
+        if (number := of_target.get(target)) is None:
+            name = stratum(target)
+            number = of_target[target] = numbers.setdefault(name, len(numbers))
+        found[i] = number
+    return list(numbers), found
+
+
+def strata(rows: Sequence[Example], regression: bool) -> Callable[[str], str]:
+    """The function from a target to what is to be spread evenly: its class, or the part of the range of its number, of ten."""
     if not regression:
-        return lambda e: e.target
-    values = sorted(float(e.target) for e in rows)
+        return lambda target: target
+    values = sorted(map(float, targets(rows)))
     bins = min(BINS, len(values) // MIN_UNITS)  # of few rows, bins that are large enough to hold some out
     edges = sorted({values[len(values) * i // bins] for i in range(1, bins)})
-    return lambda e: f"{bisect.bisect_right(edges, float(e.target)):02d}"
+    return lambda target: f"{bisect.bisect_right(edges, float(target)):02d}"
 
 
 def place(key: str, seed: int) -> bytes:
@@ -134,32 +163,48 @@ def place(key: str, seed: int) -> bytes:
 
 def digest(splits: Splits, keys: Keys) -> str:
     """The sha256 over which example is in which split, whatever the order of the rows."""
-    lines = sorted(f"{name} {keys(e)}\n" for name, rows in splits.items() for e in rows)
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
+    found = hashlib.sha256()
+    for name in sorted(splits, key=lambda n: f"{n} "):
+        ascending = keys.ascending(splits[name])
+        while block := "".join(f"{name} {key}\n" for key in itertools.islice(ascending, _LINES)):
+            found.update(block.encode())
+    return found.hexdigest()
 
 
-def _units(rows: list[Example], keys: Keys) -> list[list[Example]]:
-    """The rows in sets that must stay together, because they are copies or of one group, be it through a third row."""
-    parent: dict[str, str] = {}
+def _units(rows: Sequence[Example], keys: Keys) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """The sets of rows that must stay together, because they are copies or of one group, be it through a third row: for each row the number of
+    its set, and for each set its first row. Sets are in the order of their first rows."""
+    codes = keys.codes(rows)[0]
+    names = groups(rows)
+    if any(names):
+        codes = _joined(codes, names)
+    _, first, units = numpy.unique(codes, return_index=True, return_inverse=True)
+    order = numpy.argsort(first)
+    place = numpy.empty_like(order)
+    place[order] = numpy.arange(len(order))
+    return place[units], first[order]
 
-    def root(name: str) -> str:
+
+def _joined(codes: numpy.ndarray, names: list[str]) -> numpy.ndarray:
+    """``codes``, equal also for rows that groups join."""
+    parent: dict[int | str, int | str] = {}
+
+    def root(name: int | str) -> int | str:
         while (above := parent.setdefault(name, name)) != name:
             parent[name] = parent[above]
             name = above
         return name
 
-    for e in rows:
-        if e.group:
-            parent[root(f"key {keys(e)}")] = root(f"group {e.group}")
-    units = collections.defaultdict(list)
-    for e in rows:
-        units[root(f"key {keys(e)}") if parent else keys(e)].append(e)
-    return list(units.values())
+    for code, group in zip(codes.tolist(), names):
+        if group:
+            parent[root(code)] = root(group)
+    known: dict[int | str, int] = {}
+    return numpy.fromiter((known.setdefault(root(code), len(known)) for code in codes.tolist()), numpy.int64, len(codes))
 
 
-def _indivisible(empty: list[str], rows: list[Example], keys: Keys, group_column: str) -> UserError:
+def _indivisible(empty: list[str], rows: Sequence[Example], keys: Keys, group_column: str) -> UserError:
     """Rows that stay together leave none for a split."""
-    units, wanted = len(_units(rows, keys)), " and ".join(empty)
+    units, wanted = len(_units(rows, keys)[1]), " and ".join(empty)
     what, do = f"only {units} of them are different", "Add different rows."
     if group_column:
         what = f"the column {group_column} has only {units} groups"
@@ -170,9 +215,9 @@ def _indivisible(empty: list[str], rows: list[Example], keys: Keys, group_column
 
 
 def _check_rows(splits: Splits, regression: bool) -> None:
-    counts = collections.Counter(e.target for e in splits["train"])
+    counts = collections.Counter(targets(splits["train"]))
     total = sum(len(rows) for rows in splits.values())
-    if total < MIN_ROWS or not splits["train"]:
+    if total < MIN_ROWS or not len(splits["train"]):
         raise UserError(
             "too_few_rows",
             f"There are only {len(splits['train'])} training rows and {total} rows in all, which is too few to train a model.",
@@ -204,17 +249,18 @@ def _one_class(counts: collections.Counter) -> UserError:
     )
 
 
-def _known_labels(splits: Splits, checks: Checks) -> Splits:
+def _known_labels(splits: dict[str, Sequence[Example]], checks: Checks) -> dict[str, Sequence[Example]]:
     """Leave out rows whose label never occurs in training, and warn of classes that are too small to be learnt."""
-    counts = collections.Counter(e.target for e in splits["train"])
+    counts = collections.Counter(targets(splits["train"]))
     if len(counts) < 2:
         raise _one_class(counts)  # rows of another class have the content of rows of this one, and are held out with them
     for name in ("validation", "test"):
-        known = [e for e in splits[name] if e.target in counts]
+        there = [t in counts for t in targets(splits[name])]
+        known = splits[name] if all(there) else taken(splits[name], numpy.flatnonzero(there))
         if removed := len(splits[name]) - len(known):
             checks.warning("unknown_labels", f"{left_out(removed, f'{name} row')} because the label does not occur in the training rows.")
             checks.drop(f"the label of a {name} row does not occur in training", removed)
-        if removed and not known:
+        if removed and not len(known):
             raise UserError(
                 "unknown_labels",
                 f"No {name} row has a label that occurs in the training rows.",
@@ -234,7 +280,7 @@ def _counts(splits: Splits) -> dict[str, int]:
 
 def _why(splits: Splits, missing: list[str], before: int, regression: bool, whole: str) -> str:
     parts = " and ".join(f"{len(splits[n])} for {n}" for n in missing)
-    labelled = any(e.target for e in splits["train"])
+    labelled = any(targets(splits["train"]))
     even = ", evenly over the range of the target" if regression else ", evenly over the classes" if labelled else ""
     together = f", and {whole} stay together" if whole else ""
     return f"The dataset does not define {' or '.join(missing)} rows, so {parts} are taken from the {before} rows by a content hash{even}{together}."

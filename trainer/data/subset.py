@@ -1,14 +1,14 @@
 """Draws a smaller sample with the same distribution."""
 
-import collections
+import numpy
 
-from trainer.core.example import Example
+from trainer.core.columnar import Examples, taken
 from trainer.data.keys import Keys
-from trainer.data.splits import Splits, place, strata
+from trainer.data.splits import numbered_strata, place
 from trainer.run_folder.events import Events
 
 
-def thin(given: Splits, limit: int, keys: Keys, regression: bool, seed: int, events: Events) -> Splits:
+def thin(given: dict[str, Examples], limit: int, keys: Keys, regression: bool, seed: int, events: Events) -> dict[str, Examples]:
     """About ``limit`` of the examples, the same share of every class and split, chosen by a hash; 0 means all."""
     total = sum(map(len, given.values()))
     if not limit or total <= limit:
@@ -19,13 +19,12 @@ def thin(given: Splits, limit: int, keys: Keys, regression: bool, seed: int, eve
     return found
 
 
-def _share(rows: list[Example], share: float, keys: Keys, regression: bool, seed: int) -> list[Example]:
-    stratum = strata(rows, regression)
-    classes = collections.defaultdict(list)
-    for e in rows:
-        classes[stratum(e)].append(e)
-    chosen: set[int] = set()
-    for members in classes.values():
-        members.sort(key=lambda e: place(keys(e), seed))
-        chosen.update(id(e) for e in members[: max(1, round(len(members) * share))])
-    return [e for e in rows if id(e) in chosen]
+def _share(rows: Examples, share: float, keys: Keys, regression: bool, seed: int) -> Examples:
+    places = numpy.fromiter((place(key, seed) for key in keys.texts(rows)), "S32", len(rows))
+    names, strata = numbered_strata(rows, regression)
+    chosen = numpy.zeros(len(rows), bool)
+    for stratum in range(len(names)):
+        members = numpy.flatnonzero(strata == stratum)
+        members = members[numpy.argsort(places[members], kind="stable")]
+        chosen[members[: max(1, round(len(members) * share))]] = True
+    return taken(rows, numpy.flatnonzero(chosen))

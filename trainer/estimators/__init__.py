@@ -8,6 +8,7 @@ are networks, which workers train by a plan.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from trainer.core import registry
@@ -30,7 +31,7 @@ class Estimator(Protocol):
     def parameters(self) -> int:
         """How many numbers were learnt."""
 
-    def outputs(self, examples: list[Example]) -> numpy.ndarray:
+    def outputs(self, examples: Sequence[Example]) -> numpy.ndarray:
         """Probabilities (examples x classes), or the predicted numbers in the unit of the data."""
 
     def save(self, folder: Path) -> None:

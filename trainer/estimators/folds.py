@@ -1,5 +1,6 @@
 """Judges models of tables with few validation rows by rows that are held out in turn: a handful of rows can hardly tell models apart."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy
@@ -35,7 +36,7 @@ class OutOfFold:
     """What models answered to ``examples`` that had not seen them: probabilities (rows x classes) or numbers. An estimator that was judged by folds
     has this as ``out_of_fold``."""
 
-    examples: list[Example]
+    examples: Sequence[Example]
     outputs: numpy.ndarray
 
 
@@ -45,9 +46,10 @@ def of(data: Dataset, target: Classes | Number, seed: int, enough: float = ENOUG
 
     The rows of a group stay together. Classes are spread evenly.
     """
-    examples = data.splits["train"] + data.splits["validation"]
-    if not data.splits["validation"] or len(data.splits["validation"]) >= enough or not 2 * COUNT <= len(examples) <= most:
+    rows = len(data.splits["train"]) + len(data.splits["validation"])
+    if not len(data.splits["validation"]) or len(data.splits["validation"]) >= enough or not 2 * COUNT <= rows <= most:
         return None
+    examples = [*data.splits["train"], *data.splits["validation"]]
     targets = target.encode([e.target for e in examples])
     drawn = numpy.random.default_rng(seed).permutation(len(examples))
     if any(e.group for e in examples):

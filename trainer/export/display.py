@@ -3,6 +3,7 @@
 import csv
 import io
 import itertools
+from collections.abc import Iterator
 
 from trainer.core.example import Example
 from trainer.core.kind import Kind
@@ -10,6 +11,7 @@ from trainer.data.origins import ONE, Origins
 from trainer.targets.target import number
 
 TEXT_LIMIT = 200  # characters
+_PART = 1 << 20  # characters of a table at once
 FILE = "file"  # the column with the file of a line
 _FORMULA = "=+-@\t\r"  # how formulas begin
 
@@ -30,6 +32,11 @@ def entry(example: Example, kind: Kind, columns, **more) -> dict:
 def table(head: list[str], rows, origins: Origins = ONE) -> str:
     """A CSV file that can be opened in a spreadsheet: see ``escape_formula``. Where the rows are of several datasets, that of each stands behind
     its file."""
+    return "".join(parts(head, rows, origins))
+
+
+def parts(head: list[str], rows, origins: Origins = ONE) -> Iterator[str]:
+    """``table`` in parts, for files that are larger than memory should be."""
     lines = io.StringIO()
     plain = csv.writer(lines, lineterminator="\n")
     quoted = csv.writer(lines, lineterminator="\n", quoting=csv.QUOTE_ALL)  # the other one puts no quotes around a carriage return
@@ -40,7 +47,11 @@ def table(head: list[str], rows, origins: Origins = ONE) -> str:
         cells = row if row is head else [escape_formula(cell) for cell in row]
         returns = any(isinstance(cell, str) and "\r" in cell for cell in cells)
         (quoted if returns else plain).writerow(cells)
-    return lines.getvalue()
+        if lines.tell() > _PART:
+            yield lines.getvalue()
+            lines.seek(0)
+            lines.truncate()
+    yield lines.getvalue()
 
 
 def escape_formula(cell):

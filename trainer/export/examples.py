@@ -1,5 +1,7 @@
 """Whole test rows for *Try it* in the studio: some that the model gets right, some that it gets wrong, and some that it is unsure of."""
 
+from collections.abc import Sequence
+
 import numpy
 
 from trainer.core.example import Example
@@ -12,7 +14,7 @@ MOST_CHARACTERS = 2000  # of a row: a longer one is left out, since a part of it
 _LOOKED = 200  # rows are looked at until there are enough that are short
 
 
-def examples(rows: list[Example], kind: Kind, columns, target: Target, test: Predictions) -> list[dict] | None:
+def examples(rows: Sequence[Example], kind: Kind, columns, target: Target, test: Predictions) -> list[dict] | None:
     """The list ``examples`` of result.json; None for kinds of data that are not answered row by row."""
     if not kind.tried:
         return None

@@ -1,11 +1,13 @@
 """The results of a batch prediction: a table with a prediction for every row, and the data of the report."""
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 
 import numpy
 
 from trainer.config.spec import Spec
-from trainer.core import blocks
+from trainer.core import blocks, columnar
+from trainer.core.example import Example
 from trainer.errors import some
 from trainer.export import display, likeness, results
 from trainer.export.finished import Answered
@@ -38,7 +40,8 @@ def prediction(
     compared = likeness.compared(model.description, answered, columns, events)
     out = spec.work / results.OUT
     out.mkdir()
-    files.write_text(out / "predictions.csv", kind.answers_table(answered, columns) or _table(settings, answered, columns, compared))
+    own = kind.answers_table(answered, columns)
+    files.write_parts(out / "predictions.csv", [own] if own else _table(settings, answered, columns, compared))
     about = kind.answer_files(answered, spec.work, out)
     samples = kind.answers_samples(answered)
     found = {
@@ -56,7 +59,7 @@ def prediction(
         **_scores(settings, model, answered, label_column, events),
         **({"facts": [{"name": name, "value": value} for name, value in facts.items() if value]} if facts else {}),
     }  # fmt: skip
-    if samples is None and not unit and (kind.files_are_examples or all(e.row == 0 for e in answered.examples)):
+    if samples is None and not unit and (kind.files_are_examples or not any(e.row for e in answered.examples)):
         found["per_file"] = _per_file(spec, answered)
     sections = [*kind.answers_sections(answered), *([likeness.section(compared, kind.things)] if compared is not None else [])]
     results.finish(
@@ -66,10 +69,10 @@ def prediction(
     )  # fmt: skip
 
 
-def _table(settings, answered: Answered, columns: list[str], compared: Comparison | None) -> str:
+def _table(settings, answered: Answered, columns: list[str], compared: Comparison | None) -> Iterator[str]:
     """One line for each example: the answer, how sure it is, what else is possible, the next likely ones, and in what it is unlike the training where
     any is."""
-    has_id, knows = any(e.id for e in answered.examples), bool(answered.known.any())
+    has_id, knows = columnar.have_ids(answered.examples), bool(answered.known.any())
     others = 0 if answered.confidence is None else min(settings.top_k, len(answered.target.labels))
     beside = promise.columns(answered.target, answered.outputs)
     head = ["file", "row", *["id"] * has_id, "content", *["label"] * knows, "predicted"]
@@ -82,15 +85,18 @@ def _table(settings, answered: Answered, columns: list[str], compared: Compariso
         ]
     else:
         head += beside
-    cells = list(zip(*beside.values())) or [()] * len(answered.examples)
-    lines = (_line(settings, answered, i, columns, has_id, knows, others, cells[i]) for i in range(len(answered.examples)))
+    cells = zip(*beside.values()) if beside else itertools.repeat(())
+    rows = zip(answered.examples, cells)
+    lines = (_line(settings, answered, i, example, columns, has_id, knows, others, more) for i, (example, more) in enumerate(rows))
     if compared is None or not compared.marked:
-        return display.table(head, lines)
-    return display.table([*head, likeness.MARKS], ([*line, some(marks, 5)] for line, marks in zip(lines, compared.marks)))
+        return display.parts(head, lines)
+    return display.parts([*head, likeness.MARKS], ([*line, some(marks, 5)] for line, marks in zip(lines, compared.marks)))
 
 
-def _line(settings, answered: Answered, i: int, columns: list[str], has_id: bool, knows: bool, others: int, beside: Sequence[str]) -> list:
-    example, target = answered.examples[i], answered.target
+def _line(
+    settings, answered: Answered, i: int, example: Example, columns: list[str], has_id: bool, knows: bool, others: int, beside: Sequence[str]
+) -> list:
+    target = answered.target
     line = [example.file, example.row, *[example.id] * has_id, answered.kind.content(example, columns), *[example.target] * knows]
     line.append(target.text(answered.predicted[i]))
     if answered.confidence is None:

@@ -1,5 +1,6 @@
 """The results of a training: model, metrics, predictions on the test rows, and the data of the report."""
 
+import itertools
 import os
 import shutil
 from collections.abc import Sequence
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
-from trainer.core import blocks
+from trainer.core import blocks, columnar
 from trainer.core.blocks import Section
 from trainer.core.example import Dataset, Example
 from trainer.core.plan import Plan
@@ -253,12 +254,11 @@ def _entries(data: Dataset, target, test, rows, wrong_labels=None) -> list[dict]
 
 def _samples(data: Dataset) -> list[dict]:
     """A few training examples, of different labels where there are some."""
-    train, seen = data.splits["train"], set()
-    chosen: list[Example] = []
-    for example in train:
-        if example.target not in seen and len(chosen) < SAMPLES:
-            seen.add(example.target)
-            chosen.append(example)
+    train = data.splits["train"]
+    first: dict[str, int] = {}
+    for place, target in enumerate(columnar.targets(train)):
+        first.setdefault(target, place)
+    chosen: list[Example] = [train[i] for i in itertools.islice(first.values(), SAMPLES)]
     chosen += [e for e in train[: 2 * SAMPLES] if e not in chosen][: SAMPLES - len(chosen)]
     return [display.entry(e, data.kind, data.columns, label=data.kind.shown_label(e)) for e in chosen]
 
@@ -266,7 +266,7 @@ def _samples(data: Dataset) -> list[dict]:
 def _predictions(finished: Finished) -> str:
     """predictions.csv: one line for each test row, in the order of the data."""
     data, target, test = finished.data, finished.prepared.plan.target, finished.outcome.answers["test"]
-    has_id, classifies = any(e.id for e in data.splits["test"]), test.confidence is not None
+    has_id, classifies = columnar.have_ids(data.splits["test"]), test.confidence is not None
     beside = promise.columns(target, test.probabilities if classifies else test.predicted)
     head = ["file", "row", *["id"] * has_id, "content", "label", "predicted", *["confidence", "probability of label"] * classifies, *beside]
     rows = []

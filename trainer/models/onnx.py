@@ -67,16 +67,16 @@ def _difference(folder: Path, file: Path, kind: Kind, target, inputs: dict[str, 
 
 
 def _write(model, file: Path, inputs: dict[str, numpy.ndarray], kind: Kind) -> None:
-    """Trace ``model`` on two rows, with any number of rows, any length of texts, and pictures of any size where ``kind`` reads such."""
+    """Trace ``model`` on two rows, with any number of rows, any length of texts, and pictures of any size where it reads such."""
     import warnings
 
     import torch
 
-    names = list(inputs)
+    names, any_size = list(inputs), kind.reads_any_size(model)
     first = tuple(torch.from_numpy(numpy.repeat(inputs[name], 2, axis=0)[:2].copy()) for name in names)
     lengths, sides = {0: "rows", 1: "length"}, {0: "rows", 2: "height", 3: "width"}
-    free = {name: lengths if inputs[name].dtype == numpy.int64 else sides if kind.any_size else {0: "rows"} for name in names}
-    answered = lengths if kind.answers_places else {0: "rows", 1: "height", 2: "width"} if kind.any_size else {0: "rows"}
+    free = {name: lengths if inputs[name].dtype == numpy.int64 else sides if any_size else {0: "rows"} for name in names}
+    answered = lengths if kind.answers_places else {0: "rows", 1: "height", 2: "width"} if any_size else {0: "rows"}
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")  # the tracer warns of every condition in a model
         torch.onnx.export(

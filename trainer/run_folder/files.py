@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 
 SHARED, SHARED_FOLDER = 0o664, 0o775
@@ -46,6 +47,13 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 def write_text(path: Path, text: str) -> None:
     write_bytes(path, text.encode("utf-8"))
+
+
+def write_parts(path: Path, parts: Iterable[str]) -> None:
+    """Write a text that comes in parts."""
+    with open(path, "wb") as file:
+        for part in parts:
+            file.write(part.encode("utf-8"))
 
 
 def write_json(path: Path, value) -> None:

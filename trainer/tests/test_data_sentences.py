@@ -242,15 +242,17 @@ def test_rows_without_a_label_are_refused_where_the_user_wants_none(checks):
 def test_a_split_column_divides_the_rows(cells, found):
     roles = Roles("text-classification", ("c",), "label", split="s")
     table = Table("t.csv", ["c", "label", "s"], [(i, ["x", "a", c]) for i, c in enumerate(cells, 2)])
-    parts = Rows(roles, {}, Index([])).by_split(table)
+    rows = Rows(roles, {}, Index([]))
+    parts = rows.by_split(table, rows.examples(table))
     assert {n: [e.row for e in part] for n, part in parts.items()} == found
 
 
 def test_a_split_column_with_other_values_is_refused():
     roles = Roles("text-classification", ("c",), "label", split="s")
     table = Table("t.csv", ["c", "label", "s"], [(2, ["x", "a", "train"]), (3, ["x", "a", "monday"])])
+    rows = Rows(roles, {}, Index([]))
     with pytest.raises(UserError) as refused:
-        Rows(roles, {}, Index([])).by_split(table)
+        rows.by_split(table, rows.examples(table))
     assert str(refused.value) == (
         "The split column s of t.csv has values that are not the name of a split: monday. "
         "Use the values train, validation and test, or leave split_column empty."

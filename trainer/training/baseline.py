@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trainer import memory
+from trainer.core import mapped
+from trainer.core.columnar import targets
 from trainer.core.example import Dataset
 from trainer.measure import label_sets_linear, linear, linear_files
 from trainer.measure.linear import Linear
@@ -46,7 +49,7 @@ def compute(prepared: Prepared, data: Dataset, fitted: dict[str, "Estimator"]) -
     target, seed = plan.target, plan.settings.seed
     if (entries := plan.kind.baselines(data, seed)) is not None:
         return Baselines(entries, None, None, None, "")
-    truth = {n: target.encode([e.target for e in examples]) for n, examples in data.splits.items()}
+    truth = {n: target.encode(targets(rows)) for n, rows in data.splits.items()}
     constant, title = target.constant(truth["train"], truth["test"])
     reports = [{"name": "constant", "title": title, "role": "constant", "test": target.report(constant, seed)}]
     if (simple := plan.kind.simple_answers(data, target, truth, fitted)) is not None:
@@ -54,6 +57,7 @@ def compute(prepared: Prepared, data: Dataset, fitted: dict[str, "Estimator"]) -
         reports.append({"name": "linear", "title": title, "role": "simple", "test": target.report(answers, seed)})
         return Baselines(reports, None, answers, None, title)
     # The rows of a text model may be pieces of long texts, or lack texts that were left out. The linear model takes the examples.
+    memory.release()
     classes = len(target.labels)
     read = plan.kind.linear_features(prepared.encoder, data, plan.splits, linear.max_width(classes))
     if read is None:
@@ -65,9 +69,12 @@ def compute(prepared: Prepared, data: Dataset, fitted: dict[str, "Estimator"]) -
         reports.append({"name": "linear", "title": read.title, "role": "simple", "test": target.report(several, seed)})
         return Baselines(reports, None, several, None, read.title)
     model = linear.fit(read.features["train"], truth["train"], read.features["validation"], truth["validation"], classes, seed)
+    mapped.rest()
+    memory.release()
     predictions = None
     if model is not None:
         answers = {n: model.predict(read.features[n], truth[n]) for n in ("validation", "test")}
         predictions = target.finding_rare(answers, plan.metric)[1]["test"]
         reports.append({"name": "linear", "title": read.title, "role": "simple", "test": target.report(predictions, seed)})
+    mapped.rest()
     return Baselines(reports, model, predictions, read.terms, read.title)

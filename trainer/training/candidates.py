@@ -7,16 +7,17 @@ import resource
 import shutil
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import numpy
 
-from trainer import estimators
+from trainer import estimators, memory
 from trainer.config import settings as options
-from trainer.core import registry
+from trainer.core import mapped, registry
+from trainer.core.columnar import taken, targets
 from trainer.errors import UserError
 from trainer.launch import preflight
 from trainer.launch.outcome import MAX_TRAIN_ROWS, Outcome, Trial
@@ -139,6 +140,8 @@ def fit(name: str, plan: "Plan", data: "Dataset", before: Mapping[str, Candidate
     of_others = ({n: c and c.fitted for n, c in before.items()},) if joins else ()
     fitted = module.fit(data, plan.target, plan.settings, *of_others)
     seconds, cpu = time.monotonic() - began, time.process_time() - cpu
+    mapped.rest()
+    memory.release()
     for other in (c.outcome for c in before.values() if joins and c is not None):  # without these it could not be
         seconds, cpu = seconds + other.seconds, cpu + other.workers[0]["cpu_seconds"]
     if fitted is None:
@@ -149,7 +152,7 @@ def fit(name: str, plan: "Plan", data: "Dataset", before: Mapping[str, Candidate
     fitted.save(saved)
     best = module.load(saved)
     judges = {"validation": getattr(fitted, "judged", None) or best}
-    measured = data.splits | {"train": _sample(data.splits["train"], plan.settings.seed)}
+    measured = {**data.splits, "train": _sample(data.splits["train"], plan.settings.seed)}
     answers = {split: answered(judges.get(split, best), rows, plan.target) for split, rows in measured.items()}
     target, answers, why = _decided(answers, getattr(fitted, "held_out_rows", []), judges.get("validation", best), plan)
     rows = len(data.splits["train"])
@@ -179,15 +182,15 @@ def _decided(answers: "dict[str, Answers]", held_out: list, judge: "Estimator", 
     return target, {**more, "validation": validation}, why
 
 
-def _sample(examples: list, seed: int) -> list:
+def _sample(examples: "Sequence[Example]", seed: int) -> "Sequence[Example]":
     """At most as many training examples as are measured of a network."""
     if len(examples) <= MAX_TRAIN_ROWS:
         return examples
-    return [examples[i] for i in numpy.sort(numpy.random.default_rng(seed).permutation(len(examples))[:MAX_TRAIN_ROWS])]
+    return list(taken(examples, numpy.sort(numpy.random.default_rng(seed).permutation(len(examples))[:MAX_TRAIN_ROWS])))
 
 
-def answered(estimator: "Estimator", examples: list, target) -> "Answers":
-    return target.answers(estimator.outputs(examples), target.encode([e.target for e in examples]))
+def answered(estimator: "Estimator", examples: "Sequence[Example]", target) -> "Answers":
+    return target.answers(estimator.outputs(examples), target.encode(targets(examples)))
 
 
 def held_out_answers(candidate: Candidate, plan: "Plan") -> "Answers | None":

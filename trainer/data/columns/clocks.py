@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy
@@ -36,7 +37,7 @@ class Clock:
     parts: tuple[str, ...]
 
 
-def may_be(name: str, share: float, numeric: bool, cells: list[str]) -> bool:
+def may_be(name: str, share: float, numeric: bool, cells: Iterable[str]) -> bool:
     """Whether a column may be a clock, by its name, the ``share`` of dates among its cells, whether they are numbers, and the first of them."""
     if share >= values.MOSTLY or (numeric and _is_named(name)):
         return True

@@ -4,6 +4,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterable
 
+from trainer.data.columns.summaries import Cells
 from trainer.errors import UserError
 
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
@@ -54,10 +55,9 @@ def asked(wanted: str) -> tuple[float, ...] | None:
         ) from e
 
 
-def may_be(different: set[str]) -> list[float]:
+def may_be(cells: Cells) -> list[float]:
     """The numbers among these cells that fill values often are."""
-    small, large = (_SPELLED, different) if len(_SPELLED) < len(different) else (different, _SPELLED)
-    return sorted({_SPELLED[text] for text in small if text in large})
+    return sorted({*cells.among(_SPELLED).values()})
 
 
 def far(candidates: list[float], some_numbers: list[float]) -> list[float]:

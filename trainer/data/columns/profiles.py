@@ -1,13 +1,15 @@
 """What the columns of a table hold, as far as their cells tell."""
 
-import itertools
 import math
 import re
 from dataclasses import dataclass, field, replace
 
+from trainer.core import mapped
 from trainer.data import names
 from trainer.data.columns import amounts, dates, fills as fill_numbers, values
 from trainer.data.columns.amounts import Notation
+from trainer.data.columns.summaries import Cells, Listed
+from trainer.data.formats import arrow_table
 from trainer.data.formats.table import Table
 
 MIN_TEXT_WORDS = 3.0  # on average, for a column to be taken as text without a telling name
@@ -94,8 +96,8 @@ def of(tables: list[Table], fill_values: str = fill_numbers.KEEP) -> dict[str, P
     named = {float(n) for t in tables for n in t.fills} if asked is None else set(asked)
     seen = {}
     for name in first.columns:
-        cells = [c for t in tables for c in map(str.strip, t.cells(name)) if c]
-        seen[name] = _profile(name, cells, rows, first.short.get(name, ""), named, asked is None)
+        seen[name] = _profile(name, _summary(tables, name), rows, first.short.get(name, ""), named, asked is None)
+        mapped.rest()
     if any(p.comma and p.numeric for p in seen.values()):
         for name in [n for n, p in seen.items() if not p.comma]:
             seen[name] = _with_thousands(seen[name], [c for t in tables for c in map(str.strip, t.cells(name)) if c])
@@ -108,50 +110,53 @@ def _with_thousands(p: Profile, cells: list[str]) -> Profile:
     if not dotted or not all(map(_THOUSANDS.fullmatch, dotted)) or len(set(dotted)) < 2:
         return p
     kept = [c for c in cells if values.number(c, True) not in p.fills]
-    read = _described(p.name, kept, set(kept), p.rows, p.short, comma=True)
+    read = _described(p.name, Listed(kept), p.rows, p.short, comma=True)
     return replace(read, fills=p.fills, filled=p.filled) if read.numeric else p
 
 
 def fills(table: Table, column: str, fill_values: str) -> tuple[float, ...]:
     """The numbers that stand for a gap in a column. Raises UserError for a wrong option ``fill_values``."""
     asked = fill_numbers.asked(fill_values)
-    cells = [c for c in map(str.strip, table.cells(column)) if c]
-    different = set(cells)
+    cells = _summary([table], column)
     named = set(map(float, table.fills)) if asked is None else set(asked)
-    candidates = _candidates(different) if asked is None else []
-    return tuple(sorted(set(_gaps(cells, different, named, candidates).values()))) if named or candidates else ()
+    candidates = _candidates(cells) if asked is None else []
+    return tuple(sorted(set(_gaps(cells.listed(), named, candidates).values()))) if named or candidates else ()
 
 
 def one(name: str, tables: list[Table]) -> Profile:
     """The profile of a single column, without fill values."""
-    cells = [c for t in tables for c in map(str.strip, t.cells(name)) if c]
-    return _described(name, cells, set(cells), sum(len(t.rows) for t in tables), "")
+    return _described(name, _summary(tables, name), sum(len(t.rows) for t in tables), "")
 
 
-def _profile(name: str, cells: list[str], rows: int, short: str, named: set[float], search: bool) -> Profile:
-    different = set(cells)
-    candidates = _candidates(different) if search else []
-    if (named or candidates) and (gaps := _gaps(cells, different, named, candidates)):
-        kept = [c for c in cells if c not in gaps]
-        profile = _described(name, kept, different.difference(gaps), rows, short)
+def _summary(tables: list[Table], name: str) -> Cells:
+    if (found := arrow_table.summary(tables, name)) is not None:
+        return found
+    return Listed([c for t in tables for c in map(str.strip, t.cells(name)) if c])
+
+
+def _profile(name: str, cells: Cells, rows: int, short: str, named: set[float], search: bool) -> Profile:
+    candidates = _candidates(cells) if search else []
+    if (named or candidates) and (gaps := _gaps(cells.listed(), named, candidates)):
+        kept = [c for c in cells.listed() if c not in gaps]
+        profile = _described(name, Listed(kept), rows, short)
         return replace(profile, fills=tuple(sorted(set(gaps.values()))), filled=len(cells) - len(kept))
-    return _described(name, cells, different, rows, short)
+    return _described(name, cells, rows, short)
 
 
-def _candidates(different: set[str]) -> list[float]:
+def _candidates(cells: Cells) -> list[float]:
     """The numbers among these cells that may be fill values. Most columns have none, and all cells are read only where one has."""
-    candidates = fill_numbers.may_be(different)
+    candidates = fill_numbers.may_be(cells)
     if not candidates:
         return []
-    first = list(itertools.islice(different, LOOK))
+    first = cells.some(LOOK)
     comma = values.uses_comma(first)
     return fill_numbers.far(candidates, [n for c in first if (n := values.fast_number(c, comma)) is not None])
 
 
-def _gaps(cells: list[str], different: set[str], named: set[float], candidates: list[float]) -> dict[str, float]:
+def _gaps(cells: list[str], named: set[float], candidates: list[float]) -> dict[str, float]:
     """The cells of a column of numbers that stand for a gap, with their numbers: those that the file or the user names, and those beyond doubt."""
     comma = values.uses_comma(cells)
-    read = {c: n for c in different if (n := values.fast_number(c, comma)) is not None}
+    read = {c: n for c in set(cells) if (n := values.fast_number(c, comma)) is not None}
     numbers = set(read.values())
 
     def count(value: float) -> int:
@@ -165,23 +170,23 @@ def _gaps(cells: list[str], different: set[str], named: set[float], candidates: 
     return gaps if known and sum(c in read for c in known) >= values.MOSTLY * len(known) else {}
 
 
-def _described(name: str, cells: list[str], different: set[str], rows: int, short: str, comma: bool = False) -> Profile:
+def _described(name: str, cells: Cells, rows: int, short: str, comma: bool = False) -> Profile:
     """The profile of ``cells`` as they are written; with ``comma`` as numbers with a decimal comma."""
-    known = [c for c in values.sample(cells) if not values.is_missing(c)]
+    known = [c for c in cells.sample() if not values.is_missing(c)]
     comma = comma or values.uses_comma(known)
     numbers, notation = _numbers(known, comma)
-    distinct = {values.label(c) for c in different} - {""}
+    distinct, counts_up = cells.labels()
     return Profile(
         name,
         rows,
         len(cells),
-        len(distinct),
+        distinct,
         sum(len(c[:10_000].split()) for c in known) / len(known) if known else 0.0,
         numbers,
         sum(dates.is_date(c) or dates.is_compact(c) for c in known) / len(known) if known else 0.0,
         sum(c[0] + c[-1] == "[]" for c in known) / len(known) if known else 0.0,
         comma,
-        _counts_up(distinct),
+        counts_up,
         notation,
         clock_times=sum(not math.isnan(dates.time_of_day(c)) for c in known) / len(known) if known else 0.0,
         shapes=sum(_SHAPE.match(c) is not None for c in known) / len(known) if known else 0.0,
@@ -199,10 +204,3 @@ def _numbers(known: list[str], comma: bool) -> tuple[float, Notation]:
         return len(read) / max(1, len(known)), Notation(why_not=MIXED if mixed else "")
     notation = amounts.notation(read)
     return 0.0 if notation.why_not else len(read) / len(known), notation
-
-
-def _counts_up(distinct: set[str]) -> bool:
-    if not distinct or not all(c.isascii() and c.isdecimal() and len(c) < 10 for c in distinct):
-        return False
-    numbers = set(map(int, distinct))
-    return min(numbers) in (0, 1) and max(numbers) - min(numbers) == len(numbers) - 1

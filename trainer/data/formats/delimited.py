@@ -31,6 +31,11 @@ class _Body:
 
 def read(name: str, text: str, wanted: set[str], settings) -> Table:
     """The table in ``text``. Raises NotATable where it is none, and UserError for a wrong option or a quotation mark that swallows rows."""
+    return split(name, text, wanted, settings)[0]
+
+
+def split(name: str, text: str, wanted: set[str], settings) -> tuple[Table, str]:
+    """As ``read``, and the delimiter between the cells; empty where something else tells them apart."""
     text = re.sub(r"\Asep=.(?=[\r\n])", "", text)  # a line for Excel, which is no row
     try:
         body = _body(name, text, wanted, delimiter_of(settings.delimiter))
@@ -38,7 +43,8 @@ def read(name: str, text: str, wanted: set[str], settings) -> Table:
         rows = blanks.rows(body.text, how) if isinstance(how, Blanks) else _named_rows(_whole_rows(name, body.text, how), how, wanted)
     except csv.Error as e:
         raise NotATable(f"cannot be split into rows ({e})") from e
-    return _table(name, body, rows, wanted, settings.repairs)
+    table = _table(name, body, rows, wanted, settings.repairs)
+    return table, how.delimiter if isinstance(how, Dialect) and body.comments is None else ""
 
 
 def _table(name: str, body: _Body, rows: list[tuple[int, list[str]]], wanted: set[str], repair: bool) -> Table:

@@ -2,24 +2,32 @@
 
 import json
 from pathlib import Path
+from typing import BinaryIO
 
+import numpy
+
+from trainer.core import mapped
 from trainer.data.formats import parquet_images
-from trainer.data.formats.memory import CELL_BYTES, MEMORY_SHARE, too_large
+from trainer.data.formats.arrow_table import ArrowTable
+from trainer.data.formats.memory import BASE_IN_COLUMNS, CELL_BYTES, MEMORY_SHARE, ROW_IN_COLUMNS, too_large
 from trainer.data.formats.objects import cell
 from trainer.data.formats.table import NotATable, Table
-from trainer.errors import some
+from trainer.errors import is_full, some
 from trainer.memory import memory
 
 BATCH = 10_000
+LARGE = 2_000_000  # cells from which a file is read into columns
+MOST_CELLS = 2_000_000_000  # of a file: their places alone take 16 GB of disk
 _FEATURES = b"huggingface"  # the key in the file's metadata under which Hugging Face describes the columns
 _METADATA_BYTES = 4 << 20
 _MAX_NAMES = 10_000
 
 
-def read(name: str, file: Path) -> Table:
+def read(name: str, file: Path, folder: Path | None = None) -> Table:
     """The rows of a Parquet file, counted from 1. Structures become columns with dotted names, lists become JSON. A cell of a column of
     images is the name that ``parquet_images.name_of`` gives to the image; other columns of bytes are left out. Numbers that stand for
-    names by the file's own words become these names. Raises NotATable.
+    names by the file's own words become these names. The cells of a large file are in a file on the volume of ``folder``, if it is given. Raises
+    NotATable, and OSError where that disk is full.
     """
     import pyarrow  # heavy, so only where there is such a file
     import pyarrow.parquet
@@ -28,8 +36,11 @@ def read(name: str, file: Path) -> Table:
         with pyarrow.parquet.ParquetFile(file, pre_buffer=False) as source:
             images = parquet_images.columns(source)
             kept = _kept(source.schema_arrow, set(images.values()))
-            _check_size(name, source.metadata, kept)
             rows = source.metadata.num_rows
+            if folder is not None and kept and rows * len(kept) >= LARGE:
+                _check_columns(name, source.metadata, kept)
+                return _in_columns(name, source, images, kept, folder)
+            _check_size(name, source.metadata, kept)
             names = list(kept)
             columns: list[list[str]] = [[] for _ in kept]
             for part in source.iter_batches(BATCH, columns=list(kept)) if kept else ():
@@ -40,6 +51,8 @@ def read(name: str, file: Path) -> Table:
                     cells += [cell(v) for v in column.to_pylist()]
             classes = class_names(source.schema_arrow.metadata)
     except (pyarrow.ArrowException, OSError, ValueError, OverflowError, IndexError) as e:
+        if is_full(e):
+            raise
         raise NotATable("is not a readable Parquet file") from e
     left = [n for path, n in parquet_images.byte_columns(source.schema_arrow).items() if path not in images]
     if not rows:
@@ -56,6 +69,57 @@ def read(name: str, file: Path) -> Table:
         columns.insert(0, [parquet_images.name_of(name, column, row) for row in range(1, rows + 1)])
         notes.append(f"its column {column} contains images")
     return Table(name, names, list(zip(range(1, rows + 1), map(list, zip(*columns)))), notes=notes)
+
+
+def _in_columns(name: str, source, images: dict[str, str], kept: dict[str, str], folder: Path) -> Table:
+    """The same table, of a large file."""
+    import pyarrow
+
+    rows = source.metadata.num_rows
+    classes = class_names(source.schema_arrow.metadata)
+    pictures = list(dict.fromkeys(images.values()))[::-1]
+    names: list[str] = []
+
+    def write(file: BinaryIO) -> None:
+        written, row = None, 0
+        for part in source.iter_batches(BATCH, columns=list(kept)):
+            batch = pyarrow.Table.from_batches([part]).flatten().combine_chunks()
+            names[:] = [*pictures, *batch.schema.names]
+            columns = [_texts([parquet_images.name_of(name, column, row + i) for i in range(1, len(batch) + 1)]) for column in pictures]
+            columns += [_column(c, classes.get(n, [])) for n, c in zip(batch.schema.names, batch.columns)]
+            row += len(batch)
+            made = pyarrow.record_batch(columns, names=[f"{i}" for i in range(len(columns))])
+            written = written or pyarrow.ipc.new_file(file, made.schema)
+            written.write_batch(made)
+        if written is None:
+            raise NotATable("has no rows")
+        written.close()
+
+    cells = pyarrow.ipc.open_file(pyarrow.py_buffer(mapped.file(write, folder))).read_all().slice(0, rows)
+    skipped = [n for path, n in parquet_images.byte_columns(source.schema_arrow).items() if path not in images]
+    notes = [f"columns of bytes are not read: {some(skipped, 4)}"] if skipped else []
+    notes += [f"the numbers in {n} stand for {some(classes[n], 6)}, as the file says" for n in names[len(pictures) :] if n in classes]
+    notes += [f"its column {column} contains images" for column in pictures[::-1]]
+    if skipped and not images and len(names) < 2:
+        raise NotATable(f"contains files that are no images in its column {skipped[0]}")
+    return ArrowTable(Table(name, names, [], notes=notes), cells, numpy.arange(1, len(cells) + 1))
+
+
+def _column(cells, names: list[str]):
+    """The cells of a part of a column as text. Raises ArrowInvalid for bytes that are none."""
+    import pyarrow
+
+    if not names and (pyarrow.types.is_string(cells.type) or pyarrow.types.is_large_string(cells.type)):
+        cells.validate(full=True)
+        return cells.cast(pyarrow.large_string()).fill_null("").combine_chunks()
+    texts = [cell(v) for v in cells.to_pylist()]
+    return _texts(_named(texts, names) if names else texts)
+
+
+def _texts(cells: list[str]):
+    import pyarrow
+
+    return pyarrow.array(cells, pyarrow.large_string())
 
 
 def class_names(metadata: dict | None) -> dict[str, list[str]]:
@@ -109,6 +173,12 @@ def _kept(schema, images: set[str]) -> dict[str, str]:
         else:
             kept[field.name] = field.name
     return kept
+
+
+def _check_columns(name: str, metadata, kept: dict[str, str]) -> None:
+    """As ``_check_size``, for cells that stay in a mapped file."""
+    if BASE_IN_COLUMNS + ROW_IN_COLUMNS * metadata.num_rows > memory() or metadata.num_rows * len(kept) > MOST_CELLS:
+        raise too_large(name, f"It has {metadata.num_rows} rows of {metadata.num_columns} columns.")
 
 
 def _check_size(name: str, metadata, kept: dict[str, str]) -> None:

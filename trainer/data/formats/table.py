@@ -1,7 +1,9 @@
 """One file of the dataset as a table: named columns, and rows of text cells."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from trainer.data.columns import values
 from trainer.data.formats.repairs import Repair
 
 
@@ -15,7 +17,7 @@ class Table:
 
     name: str
     columns: list[str]
-    rows: list[tuple[int, list[str]]]
+    rows: Sequence[tuple[int, list[str]]]
     has_header: bool = True
     bad_rows: int = 0
     notes: list[str] = field(default_factory=list)
@@ -34,11 +36,37 @@ class Table:
 
     def cells(self, column: str) -> list[str]:
         """The cells of a column, which goes by its name whatever the case."""
-        i = next((i for i, c in enumerate(self.columns) if c == column), None)
-        i = [c.lower() for c in self.columns].index(column.lower()) if i is None else i
+        i = self.place(column)
         if i not in self._cells:  # every column is asked for several times
             self._cells[i] = [row[i] for _, row in self.rows]
         return self._cells[i]
+
+    def row_numbers(self) -> list[int]:
+        """The number of each row in the file."""
+        return [number for number, _ in self.rows]
+
+    def sample(self, column: str) -> list[str]:
+        """At most ``values.SAMPLE`` cells of a column, from all over."""
+        return values.sample(self.cells(column))
+
+    def different(self, column: str) -> set[str]:
+        """The cells of a column, each once."""
+        return set(self.cells(column))
+
+    def each(self, column: str) -> Iterator[str]:
+        """The cells of a column, one after another."""
+        return iter(self.cells(column))
+
+    def append(self, column: str, cell: str) -> None:
+        """Add a last column that holds the same cell in every row."""
+        self.columns.append(column)
+        for _, row in self.rows:
+            row.append(cell)
+
+    def place(self, column: str) -> int:
+        """The place of a column, which goes by its name whatever the case."""
+        i = next((i for i, c in enumerate(self.columns) if c == column), None)
+        return [c.lower() for c in self.columns].index(column.lower()) if i is None else i
 
 
 class NotATable(Exception):

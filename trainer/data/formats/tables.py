@@ -4,9 +4,9 @@ import re
 
 from trainer.core.input import Input
 from trainer.data import foreign
-from trainer.data.formats import arff, arrays, dbf, delimited, objects, parquet, workbook
+from trainer.data.formats import arff, arrays, dbf, delimited, objects, parquet, plain, workbook
 from trainer.data.formats.decode import NotText, decode
-from trainer.data.formats.memory import MEMORY_SHARE, too_large
+from trainer.data.formats.memory import MEMORY_SHARE, check, too_large
 from trainer.data.formats.table import NotATable, Table
 from trainer.data.names import ARRAYS, OF_INSTRUMENTS, TABLES, TEXT, WORKBOOKS, extension
 from trainer.errors import UserError
@@ -14,6 +14,7 @@ from trainer.memory import memory
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
 
+_NOT_DELIMITED = ("jsonl", "ndjson", "json", "geojson", "arff")
 _MARKUP = re.compile(r"\s*<(!|\?|html|table|meta|style)", re.IGNORECASE)
 
 
@@ -27,7 +28,7 @@ def read(source: Input, wanted: set[str], settings, events: Events) -> Table:
 
 def read_all(source: Input, wanted: set[str], settings, events: Events) -> list[Table]:
     """The tables in one file, which have the same columns: one, unless it is a workbook. Raises NotATable and UserError as ``read`` does."""
-    tables = _read(source, wanted, settings)
+    tables = _read(source, wanted, settings, events)
     for table in tables:
         if not table.rows:
             raise NotATable("has no rows")
@@ -47,10 +48,10 @@ def read_all(source: Input, wanted: set[str], settings, events: Events) -> list[
     return tables
 
 
-def _read(source: Input, wanted: set[str], settings) -> list[Table]:
+def _read(source: Input, wanted: set[str], settings, events: Events) -> list[Table]:
     suffix = extension(source.name)
     if suffix == "parquet":
-        return [parquet.read(source.name, _there(source).file)]
+        return [parquet.read(source.name, _there(source).file, events.path.parent)]
     head = _head(source)
     if suffix in WORKBOOKS and head.startswith(workbook.MAGIC):
         return workbook.read(source.name, source.file, wanted, settings.repairs, settings.sheet)
@@ -63,7 +64,7 @@ def _read(source: Input, wanted: set[str], settings) -> list[Table]:
         return [arrays.read(source.name, source.file, suffix, head)]
     if any_content and (why := foreign.by_content(head)):
         raise NotATable(why)
-    return [_text(source, suffix, wanted, settings)]
+    return [_plain(source, suffix, wanted, settings, events) or _text(source, suffix, wanted, settings)]
 
 
 def _head(source: Input) -> bytes:
@@ -102,8 +103,26 @@ def _unreadable(source: Input, error: OSError) -> UserError:
     )
 
 
+def _plain(source: Input, suffix: str, wanted: set[str], settings, events: Events) -> Table | None:
+    """A large delimited text that is plain; None where it is another."""
+    if suffix in _NOT_DELIMITED or settings.encoding or (suffix in WORKBOOKS and _MARKUP.match(_head(source).decode("utf-8", "replace"))):
+        return None
+
+    def ours(text: str) -> tuple[Table, str]:
+        try:
+            return delimited.split(source.name, text, wanted, settings)
+        except (NotATable, UserError) as e:  # which the whole file may not be
+            raise plain.Unlike from e
+
+    def fits() -> None:
+        check(source.name, source.file, True, memory())
+
+    return plain.read(_there(source).file, ours, fits, settings.repairs, events.path.parent)
+
+
 def _text(source: Input, suffix: str, wanted: set[str], settings) -> Table:
     try:
+        check(source.name, _there(source).file, False, memory())
         text, encoding = decode(content(source), settings.encoding)
     except NotText as e:
         raise NotATable(str(e)) from e

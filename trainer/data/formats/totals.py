@@ -29,7 +29,7 @@ Row = tuple[int, list[str]]
 def without(rows: list[Row], found: list[Repair]) -> list[Row]:
     """``rows`` without those that begin with a word like total and hold the sums, means or extremes of the rows above: at the end, and below
     groups of rows."""
-    below_groups = [i for i, (_, row) in enumerate(rows) if _is_of_group(_first(row))]
+    below_groups = [i for i, (_, row) in enumerate(rows) if is_of_group(_first(row))]
     at_end = bool(rows) and _word(_first(rows[-1][1])) is not None
     if len(below_groups) < 2 and not at_end:
         return rows
@@ -37,11 +37,16 @@ def without(rows: list[Row], found: list[Repair]) -> list[Row]:
     return _without_totals(_without_subtotals(rows, below_groups, comma, found), comma, found)
 
 
-def _is_of_group(cell: str) -> bool:
+def is_of_group(cell: str) -> bool:
     """Whether a row that begins with this cell may sum up a group: North total, Summe Nord."""
     if len(cell) > LONGEST or not any(word in cell.lower() for word in ("total", "sum", "gesamt")):
         return False
     return _word(cell) is None and _OF_GROUP.fullmatch(cell) is not None
+
+
+def may_end(row: list[str]) -> bool:
+    """Whether a last row begins with a word for sums, so that the rows above tell whether it is one."""
+    return _word(_first(row)) is not None
 
 
 def _has_decimal_commas(rows: list[Row]) -> bool:

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -188,7 +189,7 @@ def _square(file: Any, size: int, clear: bool) -> numpy.ndarray:
         return numpy.asarray(upright.resize((size, size), Image.Resampling.BILINEAR))
 
 
-def _usual_side(examples: list[Example]) -> int:
+def _usual_side(examples: Sequence[Example]) -> int:
     """The median of the longer sides, over a sample."""
     sides = []
     for example in examples[:: max(1, len(examples) // SAMPLE)]:

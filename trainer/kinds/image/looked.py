@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy
@@ -21,7 +22,7 @@ SAME = 2.0  # standard deviation of the values from 0 to 255, below which the pi
 _HALF = 0.5
 
 
-def about(train: list[Example], normal: tuple[tuple[float, ...], tuple[float, ...]], events: Events) -> dict:
+def about(train: Sequence[Example], normal: tuple[tuple[float, ...], tuple[float, ...]], events: Events) -> dict:
     """The part of an encoder's description that the training pictures decide. ``normal`` is the mean and the deviation of plain colours."""
     sample = train[:: max(1, len(train) // bands.PICTURES)][: bands.PICTURES]
     forms = [rasters.form(e.content) for e in sample]
@@ -41,7 +42,7 @@ def about(train: list[Example], normal: tuple[tuple[float, ...], tuple[float, ..
     return {"mean": mean if same else [_HALF] * learnt.count, "std": std if same else [_HALF] * learnt.count, **learnt.described()}
 
 
-def _clear(sample: list[Example], forms: list[rasters.Form], events: Events) -> dict:
+def _clear(sample: Sequence[Example], forms: list[rasters.Form], events: Events) -> dict:
     """The mark of a model that reads pictures with clear pixels; none where all pixels of the sample are to be seen."""
     clear = [e for e, form in zip(sample, forms) if form.clear]
     if not any(_has_clear(e) for e in clear):
@@ -64,7 +65,7 @@ def _has_clear(example: Example) -> bool:
     return holds is not None and bool(numpy.all(~holds, axis=2).any())
 
 
-def warn_of_sameness(encoder: Encoder, train: list[Example], events: Events) -> None:
+def warn_of_sameness(encoder: Encoder, train: Sequence[Example], events: Events) -> None:
     """Warn of pictures that a model cannot tell apart: their values, as it gets them, hardly differ."""
     sample = train[:: max(1, len(train) // SAMPLE)][:SAMPLE]
     values = numpy.stack([encoder.square(e) for e in sample])

@@ -1,6 +1,7 @@
 """The table of n-grams beside a language model, on the same held-out examples and in the same unit."""
 
 import math
+from collections.abc import Sequence
 
 import numpy
 
@@ -54,7 +55,7 @@ def verdict(test: dict, of_table: dict) -> tuple[bool, str] | None:
     return None
 
 
-def _some(examples: list[Example], most: int) -> list[Example]:
+def _some(examples: Sequence[Example], most: int) -> Sequence[Example]:
     """All examples, or runs of them that are spread evenly over the split and have about ``most`` tokens together."""
     sizes = [_size(e.content) for e in examples]
     share = most / max(1, sum(sizes))
@@ -77,7 +78,7 @@ def _size(content) -> int:
     return content.end - content.begin if isinstance(content, Passage) else len(forms.whole(content))
 
 
-def _stream(examples: list[Example], lengths: numpy.ndarray | None) -> _Stream:
+def _stream(examples: Sequence[Example], lengths: numpy.ndarray | None) -> _Stream:
     """The examples as one stream of bytes or tokens. Of a conversation only the answers count."""
     parts, counted, owner = [], [], []
     for number, example in enumerate(examples):

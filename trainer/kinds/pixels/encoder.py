@@ -1,5 +1,6 @@
 """Pictures of any size and depth as numbers of 8 bits, and their masks as classes or numbers, in files that workers map into memory."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -192,7 +193,7 @@ def _hidden(pixels: numpy.ndarray, holds: numpy.ndarray) -> tuple[numpy.ndarray,
     return pixels, holds
 
 
-def _sizes(examples: list[Example]) -> numpy.ndarray:
+def _sizes(examples: Sequence[Example]) -> numpy.ndarray:
     """Widths and heights of a sample."""
     sample = examples[:: max(1, len(examples) // _SAMPLE)]
     return numpy.asarray([rasters.size(e.content.picture) for e in sample])

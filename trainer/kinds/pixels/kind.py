@@ -38,8 +38,7 @@ class Pixels(ExampleKind):
     files_are_examples = True
     enough = 50
     label_words = "masks"
-    any_size = True
-    why_no_single_answers = "This version answers for datasets only. Versions that are trained now answer single pictures as well."
+    why_no_single_answers = "This version answers for datasets only: it was trained by 0.2.0, or from an installed model."
 
     def claim(self, files, settings):
         from trainer.kinds.pixels import reading
@@ -99,6 +98,11 @@ class Pixels(ExampleKind):
         from trainer.kinds.pixels import network
 
         return network.build(plan)
+
+    def reads_any_size(self, model) -> bool:
+        from trainer.kinds.pixels import network
+
+        return isinstance(model, network.UNet)
 
     def load(self, folder, like=None, base=None) -> Any:
         from trainer.kinds.pixels import network

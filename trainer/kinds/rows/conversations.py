@@ -146,7 +146,7 @@ def whole(of: Conversation | str) -> str:
 def _chat(tables: list[Table], by_name: dict[str, str], wanted: str) -> str:
     asked = [wanted.strip().lower()] if wanted.strip() else []
     for name in (by_name[n] for n in (*asked, *_CHATS) if n in by_name):
-        cells = [c for t in tables for c in values.sample(t.cells(name)) if c.strip()]
+        cells = [c for t in tables for c in t.sample(name) if c.strip()]
         if cells and sum(bool(_turns(c)) for c in cells) >= values.MOSTLY * len(cells):
             return name
     return ""

@@ -2,7 +2,7 @@
 
 import collections
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from trainer.core import registry
 from trainer.core.example import SPLITS, Example
@@ -97,7 +97,8 @@ def _tables(found: Sources, settings, checks: Checks) -> Reading:
 
 
 def _extended(table: Table, names: list[str], cells: list[str]) -> Table:
-    return replace(table, columns=[*table.columns, *names], rows=[(number, [*row, *cells]) for number, row in table.rows], _cells={})
+    same = {f.name: getattr(table, f.name) for f in fields(Table)}  # a large table is of another class
+    return Table(**same | {"columns": [*table.columns, *names], "rows": [(number, [*row, *cells]) for number, row in table.rows], "_cells": {}})
 
 
 def _leave(candidates: list[Input], used: set[str], found: Sources, why: str) -> None:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import collections
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy
+
+from trainer.core import columnar
 from trainer.core.example import SPLITS, Example
 from trainer.data import names
 from trainer.data.checks import Checks
@@ -15,14 +19,14 @@ from trainer.data.columns.values import Style
 from trainer.data.formats.table import Table
 from trainer.data.images import Index
 from trainer.errors import UserError, count as count_of, left_out, some
-from trainer.kinds.rows import conversations as forms
+from trainer.kinds.rows import conversations as forms, in_columns
+from trainer.kinds.rows.in_columns import LONGEST_LABEL
 from trainer.kinds.rows.roles import Roles
 from trainer.kinds.rows.split_rules import Marks
 
 PAIR = "pair"
 MISSING = "the image they name is not in the dataset"
 UNCLEAR = "several images have the name that they tell, and nothing says which one is meant"
-LONGEST_LABEL = 500  # characters: a longer one is a text in the wrong place
 
 
 class Rows:
@@ -50,14 +54,20 @@ class Rows:
         groups = self._marks.blocks.get(id(table), groups)
         times = self._marks.times.get(id(table), [math.nan] * len(table.rows))
         found = []
-        for (number, _), content, target, name, group, when in zip(table.rows, contents, targets, ids, groups, times):
+        for number, content, target, name, group, when in zip(table.row_numbers(), contents, targets, ids, groups, times):
             if content is not None and target is not None:
                 found.append(Example(table.name, number, content, target, name, group, None if math.isnan(when) else when))
         return found
 
-    def by_split(self, table: Table) -> dict[str, list[Example]]:
-        """The examples of one table by the value of its split column; an empty value means train."""
-        splits = dict(zip((n for n, _ in table.rows), (c.strip() for c in table.cells(self._roles.split))))
+    def of_all(self, tables: Sequence[Table]) -> list[Sequence[Example]]:
+        """The examples of each table. Those of large ones stay in columns."""
+        if in_columns.are_large(tables, self._roles):
+            return [*in_columns.examples(tables, self._roles, self._styles, self._marks, self.left)]
+        return [self.examples(t) for t in tables]
+
+    def by_split(self, table: Table, examples: Sequence[Example]) -> dict[str, Sequence[Example]]:
+        """The ``examples`` of one table by the value of its split column; an empty value means train."""
+        splits = dict(zip(table.row_numbers(), (c.strip() for c in table.cells(self._roles.split))))
         known = {value: names.split_of(value) if value else "train" for value in set(splits.values())}
         if strange := sorted(v for v, split in known.items() if split is None):
             raise UserError(
@@ -65,10 +75,8 @@ class Rows:
                 f"The split column {self._roles.split} of {table.name} has values that are not the name of a split: {some(strange, 6)}.",
                 "Use the values train, validation and test, or leave split_column empty.",
             )
-        found: dict[str, list[Example]] = {name: [] for name in SPLITS}
-        for e in self.examples(table):
-            found[known[splits[e.row]]].append(e)
-        return found
+        given = [known[splits[number]] for number in columnar.rows(examples).tolist()]
+        return {name: columnar.taken(examples, numpy.asarray([i for i, g in enumerate(given) if g == name], numpy.int64)) for name in SPLITS}
 
     def report(self, where: str, missing_labels: str, checks: Checks) -> None:
         """Say which rows were left out. Raises UserError for those without a label where the user wants none."""
@@ -122,7 +130,7 @@ class Rows:
         parts = self._roles.types
         found = []
         self.read += len(table.rows)
-        for (number, _), cells in zip(table.rows, zip(*(table.cells(name) for name in parts))):
+        for number, cells in zip(table.row_numbers(), zip(*(table.cells(name) for name in parts))):
             held = dict(zip(parts.values(), cells))
             content, reason = (forms.prompt(held), "the prompt is empty") if self._prompts else forms.content(held)
             if content is None:

@@ -87,9 +87,7 @@ def _ask_of_folders(group: list[Table], seen: dict[str, Profile]) -> None:
 def add(group: list[Table], seen: dict[str, Profile]) -> dict[str, Profile]:
     """Give each table a last column with its class; the profiles with that column."""
     for table, label in zip(group, _classes(group).values()):
-        table.columns.append(COLUMN)
-        for _, row in table.rows:
-            row.append(label)
+        table.append(COLUMN, label)
     return {**seen, COLUMN: profiles.one(COLUMN, group)}
 
 
@@ -110,4 +108,4 @@ def _names_a_class(label: str) -> bool:
 
 
 def _has_decimals(group: list[Table], column: str) -> bool:
-    return any("." in c or "," in c for t in group for c in values.sample(t.cells(column)) if values.number(c) is not None)
+    return any("." in c or "," in c for t in group for c in t.sample(column) if values.number(c) is not None)

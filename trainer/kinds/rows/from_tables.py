@@ -1,7 +1,10 @@
 """From tables to a reading: which of them are used, what their columns are, and how their rows are split."""
 
 import collections
+from collections.abc import Sequence
+from typing import Any
 
+from trainer.core import columnar
 from trainer.core.example import SPLITS, Example
 from trainer.core.input import Input
 from trainer.data import images, names
@@ -95,17 +98,21 @@ def reading(group: list[Table], roles: Roles, seen: dict, index: images.Index, s
     where = some(sorted(t.name for t in group), 3)
     rule, marks = split_rules.choose(group, roles, seen, settings, where)
     rows = Rows(roles, styles, index, marks=marks)
-    given: dict[str, list[Example]] = {name: [] for name in SPLITS}
+    parts: dict[str, list[Sequence[Example]]] = {name: [] for name in SPLITS}
     if roles.split:
-        for table in group:
+        for table, examples in zip(group, rows.of_all(group), strict=True):
             if split := names.chosen_split(table.name):
-                given[split] += rows.examples(table)
+                parts[split].append(examples)
                 continue
-            for name, examples in rows.by_split(table).items():
-                given[name] += examples
+            for name, part in rows.by_split(table, examples).items():
+                parts[name].append(part)
     else:
-        for name, part in _split_files(group, checks.events).items():
-            given[name] = [e for table in part for e in rows.examples(table)]
+        by_split = _split_files(group, checks.events)
+        ordered = [t for tables in by_split.values() for t in tables]
+        of_table = {id(t): examples for t, examples in zip(ordered, rows.of_all(ordered), strict=True)}
+        for name, of_split in by_split.items():
+            parts[name] = [of_table[id(t)] for t in of_split]
+    given: dict[str, Any] = {name: columnar.joined(of_split) for name, of_split in parts.items()}
     if roles.reads_images:
         given = index.as_chosen(given)
     for table in group:

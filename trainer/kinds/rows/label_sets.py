@@ -121,7 +121,7 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, where: str, pi
 
 def in_column(name: str, tables: list[Table], asked: bool) -> Form | None:
     """The form of one column: lists, else the first separator by which labels come in many combinations."""
-    cells = [c.strip() for t in tables for c in values.sample(t.cells(name)) if c.strip()]
+    cells = [c.strip() for t in tables for c in t.sample(name) if c.strip()]
     lists = sum(_list(c) is not None for c in cells)
     if cells and lists >= values.MOSTLY * len(cells):
         uses = collections.Counter(label for c in cells for label in parts(c, ";"))
@@ -194,7 +194,7 @@ def _columns(seen: dict[str, Profile], tables: list[Table], wanted: list[str], p
 
 
 def _is_yes_no(name: str, tables: list[Table]) -> bool:
-    cells = {c.strip().lower() for t in tables for c in values.sample(t.cells(name))}
+    cells = {c.strip().lower() for t in tables for c in t.sample(name)}
     return bool(cells) and any(cells <= pair for pair in _YES_NO)
 
 

@@ -1,5 +1,6 @@
 """Files as examples: labelled by their folders, by their metadata, or by their names."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from trainer.core import registry
@@ -24,7 +25,7 @@ class Reading:
     """One way to read the dataset: its examples by given split, and their files."""
 
     roles: Roles
-    given: dict[str, list[Example]]
+    given: Mapping[str, Sequence[Example]]
     files: list[str]
     styles: dict[str, Style] = field(default_factory=dict)
     rule: Rule | None = None  # none where the examples are no rows of tables

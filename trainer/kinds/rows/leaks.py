@@ -2,6 +2,7 @@
 
 import collections
 import re
+from collections.abc import Sequence
 
 import numpy
 
@@ -18,9 +19,9 @@ SAMPLE = 20_000
 FEW_VALUES = 200
 
 
-def check(rows: list[Example], roles: Roles, checks: Checks) -> None:
+def check(rows: Sequence[Example], roles: Roles, checks: Checks) -> None:
     """Report columns that reveal the label, and texts that contain it."""
-    rows = rows[:: -(-len(rows) // SAMPLE)]
+    rows = list(rows[:: -(-len(rows) // SAMPLE)])
     if roles.reads_texts:
         _texts(rows, roles, checks)
         return

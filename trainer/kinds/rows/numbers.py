@@ -19,7 +19,7 @@ def check(label: str, columns: dict[str, Profile], tables: list[Table], where: s
     ``columns`` are those that could be the label.
     """
     words = _words(label)
-    if words & _CODES and all(_is_whole(c) for t in tables for c in values.sample(t.cells(label)) if not values.is_missing(c)):
+    if words & _CODES and all(_is_whole(c) for t in tables for c in t.sample(label) if not values.is_missing(c)):
         raise UserError(
             "ambiguous_label",
             f"The column {label} of {where} holds {columns[label].distinct} different whole numbers, which may be codes of classes or amounts.",

@@ -2,8 +2,9 @@
 
 import dataclasses
 from dataclasses import replace
-from typing import NoReturn
+from typing import Any, NoReturn
 
+from trainer.core.columnar import Columnar
 from trainer.core.columns import Columns
 from trainer.core.example import Example
 from trainer.core.kind import Kind
@@ -114,21 +115,25 @@ def _rows(
     fitting: list[Table], roles: Roles, label: str, settings, events: Events, trained: dict[str, Style]
 ) -> tuple[list[Example], list[str], int]:
     events.decision("columns", list(roles.columns), f"The model reads the columns {some(roles.columns, 8)} of {some([t.name for t in fitting], 4)}.")
-    examples: list[Example] = []
+    examples: Any = []
     for table in fitting:
         roles.id = resolve(settings.id_column, dict.fromkeys(table.columns), "id_column", table.name) if settings.id_column.strip() else ""
         styles = {c: _style(table, c, trained.get(c), events, settings) for c, kind in roles.types.items() if kind == NUMBER}
-        found = Rows(roles, styles, Index([]), prompts=roles.writes).examples(table)
+        read_rows = Rows(roles, styles, Index([]), prompts=roles.writes)
+        found: Any = read_rows.of_all([table])[0] if len(fitting) == 1 else read_rows.examples(table)
         if held := next((name for name, part in roles.types.items() if part == "messages"), ""):  # the answers are in the conversations
-            cells_of = dict(zip((n for n, _ in table.rows), table.cells(held)))
+            cells_of = dict(zip(table.row_numbers(), table.cells(held)))
             found = [dataclasses.replace(e, target=forms.answer(forms.content({"messages": cells_of[e.row]})[0] or "")) for e in found]
         if label and not table.lacks([label]):
             cells = table.cells(label)
             written = trained.get(label, Style(is_class=True))
             read = values.classes(cells, written) if written.is_class else values.as_numbers(cells, _style(table, label, written, events, settings))
-            targets = dict(zip((n for n, _ in table.rows), read))
-            found = [dataclasses.replace(e, target=targets[e.row]) for e in found]
-        examples += found
+            if isinstance(found, Columnar):
+                found = found.targeted(read)
+            else:
+                targets = dict(zip(table.row_numbers(), read))
+                found = [dataclasses.replace(e, target=targets[e.row]) for e in found]
+        examples = found if len(fitting) == 1 else [*examples, *found]
     skipped = sum(len(t.rows) for t in fitting) - len(examples)
     if skipped:
         events.warning("empty_rows", f"{left_out(skipped, 'row')}: empty in the columns that the model reads.")
@@ -138,7 +143,7 @@ def _rows(
 def _style(table: Table, column: str, trained: Style | None, events: Events, settings) -> Style:
     """How the numbers of a column are written: as in training, unless its cells can only be read with the other decimal sign. What stood for a
     gap in training does so here, and so does what is a gap here beyond doubt."""
-    cells = table.cells(column)
+    cells = table.sample(column)
     fills = profiles.fills(table, column, settings.fill_values if settings.repairs else KEEP)
     if trained is not None and settings.repairs and settings.fill_values != KEEP:
         fills = tuple(sorted({*fills, *trained.fills}))
@@ -146,10 +151,11 @@ def _style(table: Table, column: str, trained: Style | None, events: Events, set
         return Style(values.uses_comma(cells), fills=fills)
     comma = values.decimal_comma(cells)
     style = Style(trained.comma if comma is None else comma, trained.unit, fills)
-    if fills and (gaps := values.as_numbers(cells, style).count("") - values.as_numbers(cells, replace(style, fills=())).count("")):
+    every = table.cells(column) if fills else []
+    if gaps := values.as_numbers(every, style).count("") - values.as_numbers(every, replace(style, fills=())).count(""):
         events.decision("fill_values", gaps, f"{gaps} cells with {some([f'{n:g}' for n in fills], 4)} in {column} of {table.name} count as empty.")
     if trained.unit is not None:
-        known = [c for c in values.sample(cells) if not values.is_missing(c)]
+        known = [c for c in cells if not values.is_missing(c)]
         other = [c for c in known if values.number(c, style.comma, style.unit) is None and values.number(c, style.comma) is not None]
         if other:
             learnt = f"amounts in {trained.unit}" if trained.unit else "numbers without a unit"

@@ -1,9 +1,12 @@
 """From the files of a dataset to examples in three splits, with an event for every decision."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from trainer.core import registry
+from trainer import memory
+from trainer.core import mapped, registry
+from trainer.core.columnar import targets
 from trainer.core.example import Dataset, Example
 from trainer.core.kind import Kind
 from trainer.data import audit, chosen, file_names, folders, images, names, ordered, origins, splits, subset
@@ -29,6 +32,7 @@ from trainer.kinds.rows.labelled_files import Reading
 from trainer.kinds.rows.roles import IMAGE, Roles
 
 KEY = "rows"  # in what kinds share
+FEW = 50_000  # examples of a split that are a list: its examples have an identity, by which rows that were held out are told from others
 FIRST = "table"  # the kind that tells why no rows can be read
 
 
@@ -79,7 +83,8 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
     """The data of a training. Raises UserError for everything that only the user can fix."""
     reading, found, events = claimed.reading, claimed.files.sources, checks.events
     checks.ignore(found.ignored.items())
-    roles, given = reading.roles, reading.given
+    roles = reading.roles
+    given: dict[str, Any] = {**reading.given}  # lists, or views of columns
     if reading.rule is None and not (settings.split == ordered.GROUP and found.origins.others):
         ordered.check_random(settings.split, roles.kind.things)
     if roles.reads_images:
@@ -89,23 +94,28 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
     grouped = origins.group(given, found.origins, roles.labelled, settings, reading.rule, checks)
     given, rule = grouped.rows, grouped.rule
     by_time = roles.reads_cells and rule.by == ordered.TIME
-    keys = Keys(_key(roles), found.sums(), by_row=roles.reads_cells and NUMBER not in roles.types.values(), by_time=by_time)
+    by_row = roles.reads_cells and NUMBER not in roles.types.values()
+    keys = Keys(_key(roles), found.sums(), by_row=by_row, by_time=by_time, cells=_cells_of_key(roles))
+    complete: Mapping[str, Sequence[Example]]
     if roles.sets is not None:
         complete, labels = splitting.complete(given, roles.sets.separator, keys, settings, checks, rule)
     else:
         given = subset.thin(given, settings.max_examples, keys, roles.regression, settings.seed, events)
         audit.copies(given, keys, not roles.labelled, checks)
         complete = splits.complete(given, keys, roles.regression, settings, checks, rule)
-        labels = () if not roles.labelled else tuple(sorted({e.target for e in complete["train"]}, key=names.natural))
+        labels = () if not roles.labelled else tuple(sorted({*targets(complete["train"])}, key=names.natural))
         if labels:
             events.decision("labels", list(labels[:1000]), f"The model predicts one of {len(labels)} classes: {some(labels)}.")
         audit.examples(complete, roles.labelled, keys, checks)
         if roles.reads_cells or roles.reads_texts:
             leaks.check(complete["train"], roles, checks)
+    split_sha256 = splits.digest(complete, keys)
+    mapped.rest()
+    memory.release()
     return Dataset(
         task=roles.task,
         kind=roles.kind,
-        splits=complete,
+        splits={name: list(rows) if len(rows) <= FEW else rows for name, rows in complete.items()},
         files=reading.files,
         columns=roles.columns,
         label_column=roles.label,
@@ -115,18 +125,25 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
         dropped=checks.dropped,
         not_read=checks.not_read,
         checks=checks.entries,
-        split_sha256=splits.digest(complete, keys),
+        split_sha256=split_sha256,
         separator=roles.sets.separator if roles.sets else "",
     )
 
 
-def _key(roles: Roles) -> Callable[[Example], str]:
-    """What is equal for copies of an example. Of tables it is what their numbers and categories are, where there are any and no texts: a row stays in
-    its split, whatever else is read of it."""
+def _cells_of_key(roles: Roles) -> int | None:
+    """How many of the first cells of a row are what is equal for copies; None for all. Of tables these are numbers and categories, where there are
+    any and no texts: a row stays in its split, whatever else is read of it."""
     plain = sum(t in (NUMBER, CATEGORY) for t in roles.types.values())
     if not roles.reads_cells or plain in (0, len(roles.columns)) or TEXT in roles.types.values():
+        return None
+    return plain
+
+
+def _key(roles: Roles) -> Callable[[Example], str]:
+    """What is equal for copies of an example."""
+    if (cells := _cells_of_key(roles)) is None:
         return roles.kind.key
-    return lambda e: roles.kind.key(replace(e, content=e.content[:plain]))
+    return lambda e: roles.kind.key(replace(e, content=e.content[:cells]))
 
 
 def _read(found: Sources, settings, checks: Checks) -> Reading:

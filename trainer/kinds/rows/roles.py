@@ -136,7 +136,7 @@ def _image_columns(tables: list[Table], rest: dict[str, Profile], settings, imag
     if not settings.task.startswith(("auto", "image")):
         return []
     repeated = not any(p.is_free_text for p in rest.values())
-    return [n for n in rest if images.holds([c for t in tables for c in values.sample(t.cells(n))], repeated)]
+    return [n for n in rest if images.holds([c for t in tables for c in t.sample(n)], repeated)]
 
 
 def _picture(roles: Roles, paths: list[str]) -> None:
@@ -165,7 +165,7 @@ def _language(roles: Roles, form: forms.Form, wanted: str) -> Roles:
 def _check_images(tables: list[Table], rest: dict[str, Profile], images: Index, where: str) -> None:
     """Raise UserError where a column names images, most of which are not in the dataset, and there is little else to learn from."""
     for name in rest if not any(p.is_free_text or p.is_measure for p in rest.values()) else ():
-        cells = [c for t in tables for c in values.sample(t.cells(name)) if c.strip()]
+        cells = [c for t in tables for c in t.sample(name) if c.strip()]
         if cells and sum(names.extension(c.strip()) in names.IMAGES for c in cells) >= values.MOSTLY * len(cells):
             if images.unclear(cells):
                 raise UserError(
@@ -189,7 +189,7 @@ def _side_columns(roles: Roles, tables: list[Table], seen: dict[str, Profile], s
     if roles.split or settings.label_column.strip().lower() in names.SPLIT_COLUMNS:
         return
     for name in (n for n in seen if n.strip().lower() in names.SPLIT_COLUMNS and seen[n].distinct <= 4):
-        if all(names.split_of(v) for v in {c.strip() for t in tables for c in t.cells(name)}):
+        if all(names.split_of(v) for v in {c.strip() for t in tables for c in t.different(name)}):
             roles.split = name
             roles.decisions.append(("split_column", name, f"{names.column(name)} assigns the rows to training, validation and test."))
             return

@@ -146,9 +146,7 @@ def _clocks(tables: list[Table], roles: Roles, seen: dict[str, Profile]) -> list
     joined = joined_clocks.of({n: p.dates for n, p in seen.items() if n not in sides}, lambda name: _cells(tables, name))
     found = [joined] if joined is not None else []
     for name, p in seen.items():
-        may_be = name not in (*sides, *(joined.parts if joined is not None else ())) and clocks.may_be(
-            name, p.dates, p.numeric, tables[0].cells(name)
-        )
+        may_be = name not in (*sides, *(joined.parts if joined is not None else ())) and clocks.may_be(name, p.dates, p.numeric, tables[0].each(name))
         if may_be and (clock := clocks.of(name, _cells(tables, name))) is not None:
             found.append(clock)
     return found

@@ -22,7 +22,7 @@ def check(group: list[Table], tables: list[Table], seen: dict[str, Profile], whe
     for table in tables:
         for name in table.columns if table not in group else ():
             plain = "".join(c for c in name.lower() if c.isalnum())
-            if plain in _OF_EXAMPLES and columns <= {c.strip().lower() for c in table.cells(name)}:
+            if plain in _OF_EXAMPLES and columns <= {c.strip().lower() for c in table.different(name)}:
                 raise UserError(
                     "turned_table",
                     f"The columns of {where} ({some(numeric, 3)}) are the examples that {table.name} lists in its column {name}.",

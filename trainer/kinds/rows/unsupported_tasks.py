@@ -39,14 +39,14 @@ def check(tables: list[Table], seen: dict[str, Profile], where: str) -> None:
 
 def _has_choices(tables: list[Table], name: str) -> bool:
     """Whether most cells of a column hold results of Label Studio that are choices."""
-    cells = [c for t in tables for c in values.sample(t.cells(name)) if c.strip()]
+    cells = [c for t in tables for c in t.sample(name) if c.strip()]
     return bool(cells) and sum('"result"' in c and '"choices"' in c for c in cells) >= values.MOSTLY * len(cells)
 
 
 def _tagged(tables: list[Table], seen: dict[str, Profile]) -> tuple[str, str] | None:
     """A column of words and a column with one tag for each of them, if there are such columns."""
     usable = [n for n, p in seen.items() if p.lists >= values.MOSTLY or (p.words >= 2 and p.dates < values.MOSTLY)]
-    entries = {n: [_entries(c) for t in tables for c in values.sample(t.cells(n))] for n in usable}
+    entries = {n: [_entries(c) for t in tables for c in t.sample(n)] for n in usable}
     different = {n: len({e for cell in cells for e in cell}) for n, cells in entries.items()}
     for words, tags in itertools.permutations(usable, 2):
         are_lists = all(seen[n].lists >= values.MOSTLY for n in (words, tags))

@@ -123,7 +123,7 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
     return Dataset(
         task=settings.task if settings.task in claimed.kind.tasks else claimed.kind.tasks[0],
         kind=claimed.kind,
-        splits=splits,  # type: ignore[arg-type]  # sequences that make examples when they are asked for
+        splits=splits,  # sequences that make examples when they are asked for
         files=sorted(t.name for t in tables),
         columns=(*found.ids, *found.clock.parts, *found.known),
         label_column=found.target,

@@ -1,10 +1,12 @@
 """Decides by held-out loss which columns beside numbers and categories a model of a table reads: dates, texts, lists, and names with many values."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy
 
 from trainer.config.settings import Settings
+from trainer.core import columnar
 from trainer.core.example import Dataset, Example
 from trainer.data.columns.features import CATEGORY, DATE, LIST, NAME, NUMBER, TEXT
 from trainer.errors import some
@@ -41,7 +43,7 @@ def admitted(kind, data: Dataset, settings: Settings, events: Events) -> Dataset
     if not asked:
         return data
     places = {n: i for i, n in enumerate(data.columns)}
-    learnt = {n: parts.learn(sort, [e.content[places[n]] for e in data.splits["train"]]) for n, sort in asked.items()}
+    learnt = {n: parts.learn(sort, columnar.texts(data.splits["train"], places[n])) for n, sort in asked.items()}
     known: dict[str, Part] = {n: part for n, part in learnt.items() if part is not None}
     used = _used(kind, data, known, settings, events)
     if not used and len(asked) == len(data.columns):
@@ -61,7 +63,7 @@ def _used(kind, data: Dataset, known: dict[str, Part], settings: Settings, event
             events.decision("columns_by_loss", [], f"{_not_used(groups)} not used: there are too few held-out rows to judge by.")
         return ()
     places = {n: i for i, n in enumerate(data.columns)}
-    cells = {n: [e.content[places[n]] for e in rows] for n in data.columns if n in plain.columns or n in known}
+    cells = {n: columnar.texts(rows, places[n]) for n in data.columns if n in plain.columns or n in known}
     views = [judges.of_column(data.types[n], cells[n]) for n in plain.columns]
     judge = Judge(targets, len(target.labels), folds, settings.seed)
     before = judge.losses(judges.joined(views, len(rows)))
@@ -120,10 +122,10 @@ def _rows(data: Dataset, target, settings: Settings) -> tuple[list[Example], num
     return [held.examples[i] for i in kept], held.targets[kept], tuple(f for f in folds if len(f[0]) and len(f[1]))
 
 
-def _drawn(examples: list[Example], most: int, draw: numpy.random.Generator) -> list[Example]:
+def _drawn(examples: Sequence[Example], most: int, draw: numpy.random.Generator) -> list[Example]:
     if len(examples) <= most:
-        return examples
-    return [examples[i] for i in numpy.sort(draw.permutation(len(examples))[:most])]
+        return list(examples)
+    return list(columnar.taken(examples, numpy.sort(draw.permutation(len(examples))[:most])))
 
 
 def _only(data: Dataset, learnt: dict[str, Part]) -> Dataset:
@@ -132,5 +134,5 @@ def _only(data: Dataset, learnt: dict[str, Part]) -> Dataset:
     if len(kept) == len(data.columns):
         return replace(data, learnt=dict(learnt))
     places = [data.columns.index(n) for n in kept]
-    splits = {name: [replace(e, content=tuple(e.content[p] for p in places)) for e in rows] for name, rows in data.splits.items()}
+    splits = {name: columnar.narrowed(rows, places) for name, rows in data.splits.items()}
     return replace(data, splits=splits, columns=tuple(kept), types={n: data.types[n] for n in kept}, learnt=dict(learnt))

@@ -1,15 +1,17 @@
 """The columns of a table as numbers for trees: a category is a number of its own, an empty cell is NaN, and a date or a text is several numbers."""
 
+import collections
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy
 
+from trainer.core import columnar
 from trainer.core.example import Dataset, Example
 from trainer.data.columns.features import CATEGORY, NUMBER
 from trainer.kinds.boosted.forest import MAX_CATEGORIES
 from trainer.kinds.derived import part as parts
 from trainer.kinds.derived.part import Part
-from trainer.targets.target import number
 
 SORTS = (parts.DATE, parts.TEXT, parts.LIST, parts.NAME)
 
@@ -25,14 +27,14 @@ class Columns:
     parts: tuple[Part | None, ...]
 
     @staticmethod
-    def learn(data: Dataset, examples: list[Example]) -> "Columns":
+    def learn(data: Dataset, examples: Sequence[Example]) -> "Columns":
         """The columns with the categories of ``examples``: the most frequent ones where there are more than trees can tell apart."""
         found: list[dict] = []
         for place, name in enumerate(data.columns):
             sort = data.types[name]
             column: dict = {"name": name, "type": sort}
             if sort == CATEGORY:
-                column["categories"] = list(parts.frequent([e.content[place].strip() for e in examples], 1, MAX_CATEGORIES))
+                column["categories"] = _frequent(*columnar.codes(examples, place))
             elif sort != NUMBER:
                 column |= data.learnt[name].described()
             found.append(column)
@@ -58,23 +60,31 @@ class Columns:
             found += [(column["name"], name) for name in of_part]
         return found
 
-    def cells(self, examples: list[Example]) -> numpy.ndarray:
+    def cells(self, examples: Sequence[Example]) -> numpy.ndarray:
         """The cells of ``examples`` (rows x columns, float64). NaN stands for an empty cell, an unknown category and an unreadable number."""
         found, at = numpy.full((len(examples), len(self.known)), numpy.nan), 0
         for place, (column, part) in enumerate(zip(self.columns, self.parts, strict=True)):
-            cells = [e.content[place] for e in examples]
             categories = column.get("categories", ()) if part is None else part.categories
             if categories or column["type"] == CATEGORY:
                 places = {c: float(i) for i, c in enumerate(categories)}
-                found[:, at] = [places.get(c.strip(), numpy.nan) for c in cells]
+                cells, codes = columnar.codes(examples, place)
+                found[:, at] = numpy.asarray([places.get(c.strip(), numpy.nan) for c in cells], numpy.float64)[codes]
                 at += 1
             elif part is None:
-                found[:, at] = [numpy.nan if (n := number(c)) is None else n for c in cells]
+                found[:, at] = columnar.numbers(examples, place)
                 at += 1
             if part is not None:
-                found[:, at : at + len(part.names)] = part.values(cells)
+                found[:, at : at + len(part.names)] = part.values(columnar.texts(examples, place))
                 at += len(part.names)
         return found
+
+
+def _frequent(cells: list[str], codes: numpy.ndarray) -> list[str]:
+    counted: collections.Counter[str] = collections.Counter()
+    for cell, count in zip(cells, numpy.bincount(codes, minlength=len(cells)).tolist(), strict=True):
+        if count and (name := cell.strip()):
+            counted[name] += count
+    return sorted(sorted(counted, key=lambda name: (-counted[name], name))[:MAX_CATEGORIES])
 
 
 def width(data: Dataset) -> int:

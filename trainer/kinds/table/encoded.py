@@ -1,6 +1,6 @@
 """Tables as standardised numbers and one-hot categories, for estimators that read them so, and the reading of their files."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -8,6 +8,7 @@ import numpy
 
 from trainer import threads
 from trainer.config.settings import Settings
+from trainer.core.columnar import taken, targets as targets_of
 from trainer.core.example import Dataset, Example
 from trainer.data.columns.features import CATEGORY, NUMBER
 from trainer.estimators import balance
@@ -20,6 +21,7 @@ from trainer.targets.classes import Classes
 from trainer.targets.number import Number
 
 MAX_ENTRIES = 50_000_000  # of a matrix: 200 MB
+ROWS = 1 << 17  # that are answered at once: a network has several matrices with a row for each. The last bits of an answer depend on it
 
 
 @dataclass(frozen=True)
@@ -40,20 +42,20 @@ class Encoded:
         return Encoded(self.encoder, self.values[rows], self.targets[rows], self.class_weights)
 
 
-def of(data: Dataset, target: Classes | Number, settings: Settings, examples: list[Example], encoder: Encoder | None = None) -> Encoded:
+def of(data: Dataset, target: Classes | Number, settings: Settings, examples: Sequence[Example], encoder: Encoder | None = None) -> Encoded:
     """Encode ``examples`` whose label is known; very many of a wide table are sampled by the seed. ``encoder`` is learnt from them if
     none is given."""
     encoder = encoder or table.learned(data.columns, data.types, examples, data.learnt)
-    targets = target.encode([e.target for e in examples])
+    targets = target.encode(targets_of(examples))
     kept = numpy.flatnonzero(targets >= 0) if target.labels else numpy.arange(len(targets))
     if (most := MAX_ENTRIES // max(1, encoder.width)) < len(kept):
         kept = numpy.sort(numpy.random.default_rng(settings.seed).permutation(kept)[:most])
     if len(kept) < len(targets):
-        examples, targets = [examples[i] for i in kept], targets[kept]
+        examples, targets = taken(examples, kept), targets[kept]
     return Encoded(encoder, values(encoder, examples), targets, balance.class_weights(data, settings))
 
 
-def whole(data: Dataset, target: Classes | Number, settings: Settings, examples: list[Example]) -> Encoded | None:
+def whole(data: Dataset, target: Classes | Number, settings: Settings, examples: Sequence[Example]) -> Encoded | None:
     """All of ``examples``, which are to be fitted in folds, encoded once for all folds; None if the matrix would be too large.
 
     Means, deviations and categories are those of all rows. Nothing of the targets of held-out rows is in them.
@@ -61,7 +63,7 @@ def whole(data: Dataset, target: Classes | Number, settings: Settings, examples:
     encoder = table.learned(data.columns, data.types, examples, data.learnt)
     if encoder.width * len(examples) > MAX_ENTRIES:
         return None
-    targets = target.encode([e.target for e in examples])
+    targets = target.encode(targets_of(examples))
     return Encoded(encoder, values(encoder, examples), targets, balance.class_weights(data, settings))
 
 
@@ -81,14 +83,14 @@ def answers(scores: numpy.ndarray, classifies: bool) -> numpy.ndarray:
     return softmax(found) if classifies else found[:, 0]
 
 
-def values(encoder: Encoder, examples: list[Example]) -> numpy.ndarray:
+def values(encoder: Encoder, examples: Sequence[Example]) -> numpy.ndarray:
     return cast(Cells, encoder.encode(examples, numpy.zeros(len(examples))).features).values
 
 
-def outputs(encoder: Encoder, examples: list[Example], scores: Callable[[numpy.ndarray], numpy.ndarray], classifies: bool) -> numpy.ndarray:
+def outputs(encoder: Encoder, examples: Sequence[Example], scores: Callable[[numpy.ndarray], numpy.ndarray], classifies: bool) -> numpy.ndarray:
     """The probabilities or the numbers of ``examples``, a block at a time, on one BLAS thread: sums would depend on their number."""
-    step = max(1, MAX_ENTRIES // max(1, encoder.width))
-    blocks = [examples[i : i + step] for i in range(0, len(examples), step)] or [[]]
+    step = min(ROWS, max(1, MAX_ENTRIES // max(1, encoder.width)))
+    blocks: list[Sequence[Example]] = [examples[i : i + step] for i in range(0, len(examples), step)] or [[]]
     with threads.one_of_blas():
         return answers(numpy.concatenate([scores(values(encoder, block)) for block in blocks]), classifies)
 

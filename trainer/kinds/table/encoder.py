@@ -6,12 +6,13 @@ from pathlib import Path
 
 import numpy
 
+from trainer.core import columnar, mapped
 from trainer.core.example import Example
 from trainer.core.plan import Rows
 from trainer.data.columns.features import CATEGORY
 from trainer.kinds.derived.part import Part
-from trainer.targets.target import number
 
+_AT_ONCE = 8_000_000  # numbers of an encoding in memory at once
 HIDDEN = (128, 64)  # widths of the layers of the built-in network and of the estimator perceptron
 
 
@@ -36,8 +37,10 @@ class Encoder:
     ``parts``, which are in the order of the columns. ``plain_width`` is the width of the others, which come first.
     """
 
-    def __init__(self, columns: list[dict], parts: Sequence[Part | None] = ()):
+    def __init__(self, columns: list[dict], parts: Sequence[Part | None] = (), folder: Path | None = None):
+        """The rows of large tables go to a file on the volume of ``folder``; to memory without it."""
         self.columns, self.parts = columns, list(parts) or [None] * len(columns)
+        self._folder = folder
         self.width = sum(self._width(c, p) for c, p in zip(columns, self.parts, strict=True))
         self.plain_width = sum(self._width(c, None) for c, p in zip(columns, self.parts, strict=True) if p is None)
         self.shape = {"width": self.width, "columns": columns}
@@ -54,17 +57,24 @@ class Encoder:
         ends = numpy.cumsum([self._width(c, p) for c, p in zip(self.columns, self.parts, strict=True)]).tolist()
         return [slice(a, b) for a, b in zip([0, *ends], ends, strict=False)]
 
-    def encode(self, examples: list[Example], targets: numpy.ndarray, name: str = "", training: bool = False) -> Rows:
+    def encode(self, examples: Sequence[Example], targets: numpy.ndarray, name: str = "", training: bool = False) -> Rows:
+        step = max(1, _AT_ONCE // max(1, self.width))
+        if self._folder is None or len(examples) <= step:
+            return Rows(Cells(self._values(examples)), targets)
+        blocks = (self._values(examples[i : i + step]) for i in range(0, len(examples), step))
+        return Rows(Cells(mapped.rows(blocks, (len(examples), self.width), numpy.float32, self._folder)), targets)
+
+    def _values(self, examples: Sequence[Example]) -> numpy.ndarray:
         parts = [numpy.zeros((len(examples), 0), numpy.float32)]
         for place, (column, part) in enumerate(zip(self.columns, self.parts, strict=True)):
-            cells = [e.content[place] for e in examples]
             if part is not None:
-                parts += [_one_hot(cells, part.categories), _standardised(part.values(cells), column)]
+                values = part.values(columnar.texts(examples, place))
+                parts += [_one_hot(*columnar.codes(examples, place), part.categories), _standardised(values, column)]
             elif column["type"] == CATEGORY:
-                parts.append(_one_hot(cells, column["categories"]))
+                parts.append(_one_hot(*columnar.codes(examples, place), column["categories"]))
             else:
-                parts.append(_standardised(_numbers(cells)[:, None], column))
-        return Rows(Cells(numpy.concatenate(parts, axis=1)), targets)
+                parts.append(_standardised(columnar.numbers(examples, place)[:, None], column))
+        return numpy.concatenate(parts, axis=1)
 
     def forget(self) -> None:
         """Nothing is counted."""
@@ -76,24 +86,27 @@ class Encoder:
         """Writes nothing: the columns are in config.json beside the weights."""
 
 
-def learned(names: tuple[str, ...], types: dict[str, str], examples: list[Example], parts: Mapping[str, Part] | None = None) -> Encoder:
+def learned(
+    names: tuple[str, ...], types: dict[str, str], examples: Sequence[Example], parts: Mapping[str, Part] | None = None, folder: Path | None = None
+) -> Encoder:
     """The encoder with the means, standard deviations and categories of ``examples``. ``parts`` read the columns that are neither numbers nor
     categories, by their names."""
     columns: list[dict] = []
     parts = parts or {}
     for place, name in enumerate(names):
-        cells = [e.content[place] for e in examples]
         column: dict = {"name": name, "type": types[name]}
         if types[name] == CATEGORY:
-            column["categories"] = sorted({c.strip() for c in cells} - {""})
+            cells, codes = columnar.codes(examples, place)
+            there = {cells[i].strip() for i in numpy.unique(codes).tolist()}
+            column["categories"] = sorted(there - {""})
         elif name not in parts:
-            (mean,), (std,) = _scale(_numbers(cells)[:, None])
+            (mean,), (std,) = _scale(columnar.numbers(examples, place)[:, None])
             column |= {"mean": mean, "std": std}
         else:
-            means, stds = _scale(parts[name].values(cells))
+            means, stds = _scale(parts[name].values(columnar.texts(examples, place)))
             column |= {**parts[name].described(), "mean": means, "std": stds}
         columns.append(column)
-    return Encoder(columns, [parts.get(name) for name in names])
+    return Encoder(columns, [parts.get(name) for name in names], folder)
 
 
 def _scale(values: numpy.ndarray) -> tuple[list[float], list[float]]:
@@ -107,20 +120,16 @@ def _scale(values: numpy.ndarray) -> tuple[list[float], list[float]]:
     return means, stds
 
 
-def _numbers(cells: list[str]) -> numpy.ndarray:
-    return numpy.asarray([numpy.nan if (n := number(c)) is None else n for c in cells], dtype=numpy.float64)
-
-
 def _standardised(values: numpy.ndarray, column: dict) -> numpy.ndarray:
     scaled = (values - column["mean"]) / column["std"]
     # Values are clipped at ten standard deviations, so that one outlier cannot dominate the row.
     return numpy.clip(numpy.nan_to_num(scaled, nan=0.0), -10, 10).astype(numpy.float32)
 
 
-def _one_hot(cells: list[str], categories: Sequence[str]) -> numpy.ndarray:
-    places = {c: i for i, c in enumerate(categories)}
-    found = numpy.zeros((len(cells), len(categories)), numpy.float32)
-    for row, cell in enumerate(cells):
-        if (place := places.get(cell.strip())) is not None:
-            found[row, place] = 1
+def _one_hot(cells: list[str], codes: numpy.ndarray, categories: Sequence[str]) -> numpy.ndarray:
+    known = {c: i for i, c in enumerate(categories)}
+    places = numpy.asarray([known.get(c.strip(), -1) for c in cells], numpy.int64)[codes] if len(codes) else numpy.zeros(0, numpy.int64)
+    found = numpy.zeros((len(codes), len(categories)), numpy.float32)
+    rows = numpy.flatnonzero(places >= 0)
+    found[rows, places[rows]] = 1
     return found

@@ -4,7 +4,7 @@ The shares are chosen on rows that the models have not seen.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import numpy
 
 from trainer import estimators
 from trainer.config.settings import Settings
+from trainer.core.columnar import taken
 from trainer.core.example import Dataset, Example
 from trainer.estimators import Estimator
 from trainer.estimators.folds import OutOfFold
@@ -55,7 +56,7 @@ class Ensemble:
         return sum(m.model.parameters for m in self.members)
 
     @property
-    def held_out_rows(self) -> list[Example]:
+    def held_out_rows(self) -> Sequence[Example]:
         """The rows that ``judged`` answers like new ones."""
         return self.judged.held.examples if self.judged is not None else []
 
@@ -63,10 +64,10 @@ class Ensemble:
     def out_of_fold(self) -> OutOfFold | None:
         return OutOfFold(self.judged.held.examples, self.judged.answers) if self.judged is not None else None
 
-    def outputs(self, examples: list[Example]) -> numpy.ndarray:
+    def outputs(self, examples: Sequence[Example]) -> numpy.ndarray:
         return shares.mean([m.model.outputs(examples) for m in self.members], [m.share for m in self.members])
 
-    def exchanging(self, examples: list[Example]) -> Exchanging:
+    def exchanging(self, examples: Sequence[Example]) -> Exchanging:
         return exchanged.OfMembers([m.model.exchanging(examples) for m in self.members], [m.share for m in self.members])
 
     def tensors(self) -> dict[str, numpy.ndarray]:
@@ -95,13 +96,13 @@ class _Judged:
     def parameters(self) -> int:
         return self.whole.parameters
 
-    def outputs(self, examples: list[Example]) -> numpy.ndarray:
+    def outputs(self, examples: Sequence[Example]) -> numpy.ndarray:
         places = {id(e): i for i, e in enumerate(self.held.examples)}
         at = numpy.asarray([places.get(id(e), -1) for e in examples], numpy.int64)
         found = encoded.empty_like(self.answers, len(examples))
         found[at >= 0] = self.answers[at[at >= 0]]
         if len(others := numpy.flatnonzero(at < 0)):
-            found[others] = self.whole.outputs([examples[i] for i in others])
+            found[others] = self.whole.outputs(taken(examples, others))
         return found
 
     def save(self, folder: Path) -> None:

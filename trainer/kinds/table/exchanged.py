@@ -1,6 +1,6 @@
 """The outputs of models of tables for rows that have one column from other rows: each row is encoded once, and trees follow only what changes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -23,7 +23,7 @@ class Exchanging(Protocol):
 class OfValues:
     """A model of encoded rows, whose ``scores`` are those of a block of them."""
 
-    def __init__(self, encoder: Encoder, examples: list[Example], scores: Callable[[numpy.ndarray], numpy.ndarray], classifies: bool):
+    def __init__(self, encoder: Encoder, examples: Sequence[Example], scores: Callable[[numpy.ndarray], numpy.ndarray], classifies: bool):
         self._values, self._blocks = encoded.values(encoder, examples), encoder.blocks
         self._scores, self._classifies = scores, classifies
 
@@ -37,7 +37,7 @@ class OfValues:
 class OfTrees:
     """Trees, whose ``answers`` are those of scores."""
 
-    def __init__(self, columns: Columns, forest: Forest, examples: list[Example], answers: Callable[[numpy.ndarray], numpy.ndarray]):
+    def __init__(self, columns: Columns, forest: Forest, examples: Sequence[Example], answers: Callable[[numpy.ndarray], numpy.ndarray]):
         self._paths, self._answers = Paths(forest, columns.cells(examples)), answers
         names = [name for name, _ in columns.sources]
         self._of = [numpy.flatnonzero([name == c["name"] for name in names]) for c in columns.columns]

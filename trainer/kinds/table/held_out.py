@@ -1,12 +1,13 @@
 """What models of tables answer on rows that they were not fitted on: by this they are judged, and by this a mixture weighs its members."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy
 
 from trainer.config.settings import Settings
+from trainer.core.columnar import taken, targets as targets_of, whens
 from trainer.core.example import Dataset, Example
 from trainer.data.columns.features import DATE
 from trainer.estimators import Estimator, balance, folds
@@ -39,7 +40,7 @@ class Held:
     """The rows that are held out, with their targets and the weight of each row if any. ``turns`` is None where these are the validation
     rows."""
 
-    examples: list[Example]
+    examples: Sequence[Example]
     targets: numpy.ndarray
     weights: numpy.ndarray | None
     turns: Folds | None
@@ -58,7 +59,7 @@ def turns(data: Dataset, target: Classes | Number, settings: Settings) -> Folds 
     if settings.validation_file:
         return None
     found = {n: known(data.splits[n], target) for n in ("train", "validation")}
-    data = replace(data, splits=data.splits | found)
+    data = replace(data, splits={**data.splits, **found})
     outputs = len(target.labels) if len(target.labels) > 2 else 1
     rows = len(found["train"]) + len(found["validation"])
     cost = sum(boosting.seconds(s, rows, columns.width(data), outputs) for s in boosting.SHAPES) * folds.COUNT * _ROUNDS
@@ -72,18 +73,18 @@ def rows(data: Dataset, target: Classes | Number, settings: Settings) -> Held:
     """The rows that are held out from the models of ``data``."""
     found = turns(data, target, settings)
     examples = known(data.splits["validation"], target) if found is None else found.examples
-    targets = target.encode([e.target for e in examples])
+    targets = target.encode(targets_of(examples))
     of_class = balance.class_weights(data, settings)
     return Held(examples, targets, None if of_class is None else of_class[targets], found)
 
 
-def known(examples: list[Example], target: Classes | Number) -> list[Example]:
+def known(examples: Sequence[Example], target: Classes | Number) -> Sequence[Example]:
     """The ``examples`` whose label is known."""
-    labelled = target.known(target.encode([e.target for e in examples]))
-    return examples if labelled.all() else [e for e, k in zip(examples, labelled, strict=True) if k]
+    labelled = target.known(target.encode(targets_of(examples)))
+    return examples if labelled.all() else taken(examples, numpy.flatnonzero(labelled))
 
 
-def by_time(train: list[Example], validation: list[Example]) -> bool:
+def by_time(train: Sequence[Example], validation: Sequence[Example]) -> bool:
     """Whether the validation rows are later than the training rows."""
-    before, after = ([e.when for e in rows if e.when is not None] for rows in (train, validation))
-    return bool(before) and bool(after) and max(before) <= min(after)
+    before, after = (w[~numpy.isnan(w)] for w in (whens(rows) for rows in (train, validation)))
+    return bool(len(before) and len(after)) and bool(before.max() <= after.min())

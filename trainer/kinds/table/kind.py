@@ -53,12 +53,14 @@ class Tables(ExampleKind):
         return prediction.READERS[self.name](self, sources, columns, settings, events)
 
     def target(self, data):
-        return Classes(data.labels) if data.task == CLASSES else Number.learnt([e.target for e in data.splits["train"]])
+        from trainer.core.columnar import targets
+
+        return Classes(data.labels) if data.task == CLASSES else Number.learnt(targets(data.splits["train"]))
 
     def encoder(self, spec, settings, data, base, events):
         from trainer.kinds.table import encoder
 
-        return encoder.learned(data.columns, data.types, data.splits["train"], data.learnt), settings
+        return encoder.learned(data.columns, data.types, data.splits["train"], data.learnt, spec.work), settings
 
     def load_encoder(self, spec, folder, description):
         from trainer.kinds.table import encoded
@@ -92,7 +94,9 @@ class Tables(ExampleKind):
         return LinearFeatures({n: r.features.values[:, :width] for n, r in rows.items()}, None, "linear model")
 
     def key(self, example) -> str:
-        return "\x1f".join(example.content)
+        from trainer.core.columnar import SEPARATOR
+
+        return SEPARATOR.join(example.content)
 
     def parts(self, finished) -> dict:
         from trainer.core import blocks
@@ -162,5 +166,7 @@ class Tables(ExampleKind):
         return bool(set(description["columns"]) - set(data.columns))
 
     def as_read_by(self, description: dict, data):
+        from trainer.core.columnar import narrowed
+
         places = [data.columns.index(c) for c in description["columns"]]
-        return [replace(e, content=tuple(e.content[p] for p in places)) for e in data.splits["test"]]
+        return narrowed(data.splits["test"], places)

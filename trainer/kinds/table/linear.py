@@ -1,5 +1,6 @@
 """The linear model for tables: logistic regression for classes, ridge regression for numbers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -37,14 +38,14 @@ class LinearTable:
     def parameters(self) -> int:
         return self.weights.size + self.bias.size
 
-    def outputs(self, examples: list[Example]) -> numpy.ndarray:
+    def outputs(self, examples: Sequence[Example]) -> numpy.ndarray:
         return encoded.outputs(self.encoder, examples, self.scores, bool(self.labels))
 
     def scores(self, values: numpy.ndarray) -> numpy.ndarray:
         """The scores (rows x outputs) of encoded rows."""
         return values @ self.weights + self.bias
 
-    def exchanging(self, examples: list[Example]) -> Exchanging:
+    def exchanging(self, examples: Sequence[Example]) -> Exchanging:
         return exchanged.OfValues(self.encoder, examples, self.scores, bool(self.labels))
 
     def tensors(self) -> dict[str, numpy.ndarray]:

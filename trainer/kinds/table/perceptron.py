@@ -1,5 +1,6 @@
 """A small neural network for tables that scikit-learn fits in the driver, in seconds and without torch; numpy predicts."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -42,14 +43,14 @@ class PerceptronTable:
     def parameters(self) -> int:
         return sum(w.size + b.size for w, b in self.layers)
 
-    def outputs(self, examples: list[Example]) -> numpy.ndarray:
+    def outputs(self, examples: Sequence[Example]) -> numpy.ndarray:
         return encoded.outputs(self.encoder, examples, self.scores, bool(self.labels))
 
     def scores(self, values: numpy.ndarray) -> numpy.ndarray:
         """The scores (rows x outputs) of encoded rows."""
         return _scores(self.layers, values)
 
-    def exchanging(self, examples: list[Example]) -> Exchanging:
+    def exchanging(self, examples: Sequence[Example]) -> Exchanging:
         return exchanged.OfValues(self.encoder, examples, self.scores, bool(self.labels))
 
     def tensors(self) -> dict[str, numpy.ndarray]:

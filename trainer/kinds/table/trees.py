@@ -1,5 +1,6 @@
 """Gradient-boosted trees for tables: scikit-learn fits them, arrays of nodes are saved, and numpy predicts."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -8,6 +9,7 @@ import numpy
 
 from trainer import threads
 from trainer.config.settings import Settings
+from trainer.core.columnar import taken, targets as targets_of
 from trainer.core.example import Dataset, Example
 from trainer.estimators import balance, folds
 from trainer.kinds.boosted import averaged, boosting, forest as forests
@@ -44,8 +46,9 @@ class Trees:
         """The thresholds and the values of the leaves."""
         return len(self.forest.value)
 
-    def outputs(self, examples: list[Example]) -> numpy.ndarray:
-        return self.answers(self.columns.cells(examples))
+    def outputs(self, examples: Sequence[Example]) -> numpy.ndarray:
+        blocks = [examples[i : i + encoded.ROWS] for i in range(0, len(examples), encoded.ROWS)] or [examples]
+        return numpy.concatenate([self.answers(self.columns.cells(block)) for block in blocks])
 
     def answers(self, cells: numpy.ndarray) -> numpy.ndarray:
         """The probabilities or the numbers of rows by their cells."""
@@ -56,7 +59,7 @@ class Trees:
             return scores[:, 0]
         return _with_absent(_probabilities(scores, len(self.present)), self.present, len(self.labels), self.rows)
 
-    def exchanging(self, examples: list[Example]) -> Exchanging:
+    def exchanging(self, examples: Sequence[Example]) -> Exchanging:
         return exchanged.OfTrees(self.columns, self.forest, examples, self._answers)
 
     def tensors(self) -> dict[str, numpy.ndarray]:
@@ -175,7 +178,7 @@ def _rounds(shape: Shape, rows: int, columns: int, classes: int, fits: int) -> i
     return int(min(boosting.ROUNDS, max(_FEWEST_ROUNDS, allowed)))
 
 
-def _sample(data: Dataset, classes: int, seed: int) -> list[Example]:
+def _sample(data: Dataset, classes: int, seed: int) -> Sequence[Example]:
     """The training rows, or as many of them, drawn by ``seed``, as memory and budget allow."""
     examples, columns, shape = data.splits["train"], columns_of.width(data), boosting.SHAPES[0]
     room = _MAX_CELLS // columns
@@ -186,17 +189,17 @@ def _sample(data: Dataset, classes: int, seed: int) -> list[Example]:
     if len(examples) <= most:
         return examples
     kept = numpy.sort(numpy.random.default_rng(seed).permutation(len(examples))[:most])
-    return [examples[i] for i in kept]
+    return taken(examples, kept)
 
 
-def _rows(columns: Columns, examples: list[Example], target, data: Dataset, settings: Settings) -> Rows:
+def _rows(columns: Columns, examples: Sequence[Example], target, data: Dataset, settings: Settings) -> Rows:
     """The rows of ``examples`` whose label is known, with the weights of their classes."""
-    targets = target.encode([e.target for e in examples])
+    targets = target.encode(targets_of(examples))
     weights = None
     if target.labels:
         kept = numpy.flatnonzero(targets >= 0)
         if len(kept) < len(targets):
-            examples, targets = [examples[i] for i in kept], targets[kept]
+            examples, targets = taken(examples, kept), targets[kept]
         of_class = balance.class_weights(data, settings)
         weights = None if of_class is None else of_class[targets]
     return Rows(columns.cells(examples), targets, weights)

@@ -6,6 +6,7 @@ and answers the validation rows, so that these still measure the choice.
 """
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -71,7 +72,7 @@ class _Fit:
         self.apart = bool(settings.validation_file)  # a person chose the validation rows, which then only judge
         self.parts = folds.of(data, target, settings.seed, folds.ENOUGH) if whole and not self.apart else None
 
-    def _sample(self, examples: list[Example], characters: int) -> tuple[list[str], numpy.ndarray]:
+    def _sample(self, examples: Sequence[Example], characters: int) -> tuple[list[str], numpy.ndarray]:
         """Texts and targets of the examples, or of a sample of at most so many characters, in their order."""
         texts = [text_of(e) for e in examples]
         sizes = numpy.asarray([min(len(t), text_terms.CUT) for t in texts], numpy.int64)
@@ -79,7 +80,7 @@ class _Fit:
         if sizes.sum() > characters:
             rows = numpy.random.default_rng(self.seed).permutation(len(texts))
             rows = numpy.sort(rows[: max(2, int(numpy.searchsorted(numpy.cumsum(sizes[rows]), characters)))])
-        return [text_terms.plain(texts[r], self.lower) for r in rows], self.target.encode([examples[r].target for r in rows])
+        return [text_terms.plain(texts[r], self.lower) for r in rows], self.target.encode([examples[r].target for r in rows.tolist()])
 
     def words(self) -> Words:
         most = max(1, min(MAX_TERMS, linear.MAX_WEIGHTS // max(1, self.classes)))

@@ -29,7 +29,7 @@ _AROUND = 8  # words on either side of one that is shown
 class Words(Sequence):
     """The words of sentences as examples of their own, made when they are asked for: the content is the word among its neighbours."""
 
-    def __init__(self, sentences: list[Example]):
+    def __init__(self, sentences: Sequence[Example]):
         self.sentences = sentences
         self._first = numpy.concatenate([[0], numpy.cumsum([len(e.content) for e in sentences])]).astype(numpy.int64)
 

@@ -177,7 +177,7 @@ def test_a_tensor_of_another_shape_type_or_without_numbers_is_refused(wrong):
 
 def test_columns_for_trees_tell_gaps_from_values():
     rows = [Example("t", i, cells, "") for i, cells in enumerate([("1.5", " x "), ("", "y"), ("word", ""), ("-2", "x")])]
-    found = Columns.learn(("a", "b"), {"a": "number", "b": "category"}, rows)
+    found = Columns.learn(SimpleNamespace(columns=("a", "b"), types={"a": "number", "b": "category"}, learnt={}), rows)
     assert found.columns[1]["categories"] == ["x", "y"] and found.known == [0, 2]
     wanted = numpy.array([[1.5, 0], [numpy.nan, 1], [numpy.nan, numpy.nan], [-2, 0]])
     assert found.cells(rows) == pytest.approx(wanted, nan_ok=True)
@@ -188,7 +188,8 @@ def test_columns_for_trees_tell_gaps_from_values():
 
 def test_the_most_frequent_categories_are_told_apart():
     cells = [f"c{i:03}" for i in range(300)] + [f"c{i:03}" for i in range(299, 40, -1)]
-    found = Columns.learn(("a",), {"a": "category"}, [Example("t", i, (c,), "") for i, c in enumerate(cells)])
+    data = SimpleNamespace(columns=("a",), types={"a": "category"}, learnt={})
+    found = Columns.learn(data, [Example("t", i, (c,), "") for i, c in enumerate(cells)])
     assert found.columns[0]["categories"] == [f"c{i:03}" for i in range(41, 41 + forest.MAX_CATEGORIES)]
 
 

@@ -1,0 +1,223 @@
+"""Rows of large tables as a sequence of examples whose cells lie in columns: an ``Example`` is made only when one is asked for.
+
+A row as a Python object takes fifteen times the bytes of its line in the file. Here the cells stay in Arrow arrays, which may be mapped from a
+file, and columns of few values are codes. A split is a view: the positions of its rows.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar, cast, overload
+
+import numpy
+
+from trainer.core import mapped
+from trainer.core.cells import Codes, Column, number
+from trainer.core.example import Example
+
+Examples = TypeVar("Examples", bound=Sequence[Example])  # a list, or a view of columns
+BLOCK = 8192  # examples made at once
+SEPARATOR = "\x1f"  # between the cells of a row where they are one text: it is in no table that is written for people
+_JOINED = 1 << 16  # rows
+
+
+@dataclass(frozen=True, eq=False)
+class Store:
+    """The cells of all rows: those that a model reads, and what is known of each row beside them. ``whens`` is NaN where there is no time;
+    None where no row has one."""
+
+    files: Codes
+    rows: numpy.ndarray  # int64
+    cells: tuple[Column, ...]
+    targets: Column
+    ids: Column | None = None
+    groups: Column | None = None
+    whens: numpy.ndarray | None = None
+
+
+class Columnar(Sequence[Example]):
+    """A sequence of examples over a ``Store``. Two examples of one row are equal and not identical; views of one store share its cells."""
+
+    def __init__(self, store: Store, at: numpy.ndarray | None = None):
+        self.store = store
+        self.at = numpy.arange(len(store.rows)) if at is None else at
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+    @overload
+    def __getitem__(self, place: int) -> Example: ...
+    @overload
+    def __getitem__(self, place: slice) -> Columnar: ...
+
+    def __getitem__(self, place):
+        if isinstance(place, slice):
+            return Columnar(self.store, self.at[place])
+        return self._made(self.at[[place]])[0]
+
+    def __iter__(self) -> Iterator[Example]:
+        for start in range(0, len(self.at), BLOCK):
+            yield from self._made(self.at[start : start + BLOCK])
+            if start % _JOINED == 0:
+                mapped.rest()
+
+    def __reversed__(self) -> Iterator[Example]:
+        return iter(Columnar(self.store, self.at[::-1]))
+
+    def __add__(self, other: Sequence[Example]) -> Sequence[Example]:
+        if not len(other):
+            return self
+        if isinstance(other, Columnar) and other.store is self.store:
+            return Columnar(self.store, numpy.concatenate([self.at, other.at]))
+        return [*self, *other]
+
+    def __radd__(self, other: Sequence[Example]) -> Sequence[Example]:
+        return [*other, *self] if len(other) else self
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or isinstance(other, str):
+            return NotImplemented
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other))
+
+    __hash__ = None  # as of a list
+
+    def taken(self, places: numpy.ndarray) -> Columnar:
+        """The examples at these places of this sequence."""
+        return Columnar(self.store, self.at[places])
+
+    def column(self, place: int) -> Column:
+        """A column of the store: ask it with ``at``."""
+        return self.store.cells[place]
+
+    def contents(self) -> Iterator[tuple[str, ...]]:
+        """The cells that a model reads, row by row."""
+        for start in range(0, len(self.at), BLOCK):
+            at = self.at[start : start + BLOCK]
+            yield from zip(*(c.texts(at) for c in self.store.cells))
+
+    def joined(self, cells: int | None = None) -> Iterator[list[bytes]]:
+        """The cells that a model reads of each row, or the first ones, as one text in UTF-8 with ``SEPARATOR`` between them, in blocks. Positions
+        must ascend."""
+        import pyarrow
+        import pyarrow.compute as pc
+
+        separator = pyarrow.scalar(SEPARATOR, pyarrow.large_string())
+        for start in range(0, len(self.at), _JOINED):
+            at = self.at[start : start + _JOINED]
+            yield pc.binary_join_element_wise(*(c.array(at) for c in self.store.cells[:cells]), separator).cast("large_binary").to_pylist()
+
+    def grouped(self, groups: list[str]) -> Columnar:
+        """The same examples, each with the group of its place in ``groups``, in a store of their own."""
+        known: dict[str, int] = {}
+        places = numpy.zeros(len(self.store.rows), numpy.int32)
+        places[self.at] = [known.setdefault(g, len(known)) for g in groups]
+        return Columnar(replace(self.store, groups=Codes(list(known), places)), self.at)
+
+    def narrowed(self, places: Sequence[int]) -> Columnar:
+        """The same examples, with the cells at these places alone."""
+        return Columnar(replace(self.store, cells=tuple(self.store.cells[p] for p in places)), self.at)
+
+    def targeted(self, targets: list[str]) -> Columnar:
+        """The same examples, in a store whose rows have these targets."""
+        known: dict[str, int] = {}
+        places = numpy.fromiter((known.setdefault(t, len(known)) for t in targets), numpy.int32, len(targets))
+        return Columnar(replace(self.store, targets=Codes(list(known), places)), self.at)
+
+    def _made(self, at: numpy.ndarray) -> list[Example]:
+        store = self.store
+        none = itertools.repeat("")
+        whens = itertools.repeat(None) if store.whens is None else (None if w != w else w for w in store.whens[at].tolist())
+        return [
+            Example(*parts)
+            for parts in zip(
+                store.files.texts(at), store.rows[at].tolist(), zip(*(c.texts(at) for c in store.cells)), store.targets.texts(at),
+                store.ids.texts(at) if store.ids is not None else none, store.groups.texts(at) if store.groups is not None else none, whens,
+            )
+        ]  # fmt: skip
+
+
+def taken(examples: Examples, places: numpy.ndarray) -> Examples:
+    """The examples at these places: a list of a list, and a view of a view."""
+    if isinstance(examples, Columnar):
+        return cast(Examples, examples.taken(places))
+    return cast(Examples, [examples[i] for i in places.tolist()])
+
+
+def narrowed(examples: Sequence[Example], places: Sequence[int]) -> Sequence[Example]:
+    """The examples, with the cells at these places alone."""
+    if isinstance(examples, Columnar):
+        return examples.narrowed(places)
+    return [replace(e, content=tuple(e.content[p] for p in places)) for e in examples]
+
+
+def targets(examples: Sequence[Example]) -> list[str]:
+    if isinstance(examples, Columnar):
+        return examples.store.targets.texts(examples.at)
+    return [e.target for e in examples]
+
+
+def groups(examples: Sequence[Example]) -> list[str]:
+    if isinstance(examples, Columnar):
+        return [""] * len(examples) if examples.store.groups is None else examples.store.groups.texts(examples.at)
+    return [e.group for e in examples]
+
+
+def rows(examples: Sequence[Example]) -> numpy.ndarray:
+    """The number of each example in its file."""
+    if isinstance(examples, Columnar):
+        return examples.store.rows[examples.at]
+    return numpy.asarray([e.row for e in examples], numpy.int64)
+
+
+def joined(parts: Iterable[Sequence[Example]]) -> Sequence[Example]:
+    """The examples of one part after another: a view where all are views of one store."""
+    listed = [p for p in parts if len(p)]
+    first = listed[0] if listed else []
+    if isinstance(first, Columnar) and all(isinstance(p, Columnar) and p.store is first.store for p in listed):
+        return Columnar(first.store, numpy.concatenate([p.at for p in listed if isinstance(p, Columnar)]))
+    return [e for p in listed for e in p]
+
+
+def files(examples: Sequence[Example]) -> list[str]:
+    if isinstance(examples, Columnar):
+        return examples.store.files.texts(examples.at)
+    return [e.file for e in examples]
+
+
+def have_ids(examples: Sequence[Example]) -> bool:
+    """Whether any example has an id."""
+    if isinstance(examples, Columnar):
+        return examples.store.ids is not None and any(examples.store.ids.texts(examples.at))
+    return any(e.id for e in examples)
+
+
+def whens(examples: Sequence[Example]) -> numpy.ndarray:
+    """The times of the examples, NaN for those without one."""
+    if isinstance(examples, Columnar):
+        return numpy.full(len(examples), numpy.nan) if examples.store.whens is None else examples.store.whens[examples.at]
+    return numpy.asarray([numpy.nan if e.when is None else e.when for e in examples], numpy.float64)
+
+
+def texts(examples: Sequence[Example], place: int) -> list[str]:
+    """The cells of a column."""
+    if isinstance(examples, Columnar):
+        return examples.column(place).texts(examples.at)
+    return [e.content[place] for e in examples]
+
+
+def numbers(examples: Sequence[Example], place: int) -> numpy.ndarray:
+    """The cells of a column as float64: NaN for what ``float`` does not read as a finite number."""
+    if isinstance(examples, Columnar):
+        return examples.column(place).numbers(examples.at)
+    return numpy.asarray([number(e.content[place]) for e in examples], numpy.float64)
+
+
+def codes(examples: Sequence[Example], place: int) -> tuple[list[str], numpy.ndarray]:
+    """Different cells of a column, of which not all need occur, and for each example the number of its cell among them."""
+    if isinstance(examples, Columnar):
+        return examples.column(place).codes(examples.at)
+    known: dict[str, int] = {}
+    found = numpy.fromiter((known.setdefault(e.content[place], len(known)) for e in examples), numpy.int32, len(examples))
+    return list(known), found

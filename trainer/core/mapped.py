@@ -1,0 +1,46 @@
+"""What is too large for memory, in files that have no name any more: nothing is left behind, however the process ends."""
+
+import math
+import mmap
+import os
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy
+
+_maps: "weakref.WeakSet[mmap.mmap]" = weakref.WeakSet()
+
+
+def file(write: Callable[[BinaryIO], None], folder: Path) -> mmap.mmap:
+    """The bytes that ``write`` writes, on the volume of ``folder``, to be read only; at least one byte. Raises OSError where the disk is full."""
+    descriptor, path = tempfile.mkstemp(prefix=".mapped-", dir=folder)
+    try:
+        with os.fdopen(descriptor, "w+b") as opened:
+            write(opened)
+            opened.flush()
+            found = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+    finally:
+        Path(path).unlink(missing_ok=True)
+    _maps.add(found)
+    return found
+
+
+def rows(blocks: Iterable[numpy.ndarray], shape: tuple[int, ...], dtype: type, folder: Path) -> numpy.ndarray:
+    """The rows of ``blocks``, of this shape and type together, in a file as above."""
+    if not math.prod(shape):
+        return numpy.zeros(shape, dtype)
+
+    def write(opened: BinaryIO) -> None:
+        for block in blocks:
+            opened.write(numpy.ascontiguousarray(block, dtype).data)
+
+    return numpy.frombuffer(file(write, folder), dtype).reshape(shape)
+
+
+def rest() -> None:
+    """Give the memory back in which parts of mapped files lie that were read; they are read again where they are needed."""
+    for found in list(_maps):
+        found.madvise(mmap.MADV_DONTNEED)

@@ -1,0 +1,175 @@
+"""What profiles ask of the cells of a column that are not empty: of a list of them, of codes, or of plain numbers in Arrow arrays."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
+
+import numpy
+
+from trainer.core.cells import Codes, Strings
+from trainer.data.columns import values
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_PLAIN = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_WHOLE = r"^([+-]?[0-9]+)\.0+$"  # labels that are written with a fraction of zero: see values.label
+_COUNT = r"^[0-9]{1,9}$"
+
+
+class Cells(Protocol):
+    """The cells of a column that are not empty, without blanks around them."""
+
+    def __len__(self) -> int: ...
+
+    def listed(self) -> list[str]:
+        """All cells."""
+
+    def sample(self) -> list[str]:
+        """At most ``values.SAMPLE`` of them, from all over."""
+
+    def some(self, most: int) -> list[str]:
+        """At most so many different ones."""
+
+    def among(self, known: Mapping[str, float]) -> dict[str, float]:
+        """Those of ``known`` that are cells."""
+
+    def labels(self) -> tuple[int, bool]:
+        """How many different labels they are, and whether these are whole numbers from 0 or 1 without a gap."""
+
+
+class Listed:
+    """A list of cells."""
+
+    def __init__(self, cells: list[str]):
+        self._cells, self._different = cells, set(cells)
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+    def listed(self) -> list[str]:
+        return self._cells
+
+    def sample(self) -> list[str]:
+        return values.sample(self._cells)
+
+    def some(self, most: int) -> list[str]:
+        return list(itertools.islice(self._different, most))
+
+    def among(self, known: Mapping[str, float]) -> dict[str, float]:
+        return among(known, self._different)
+
+    def labels(self) -> tuple[int, bool]:
+        return _labels(self._different)
+
+
+class Coded:
+    """Cells of few different values."""
+
+    def __init__(self, cells: Codes):
+        stripped = [v.strip() for v in cells.values]
+        filled = numpy.asarray([bool(v) for v in stripped], bool)
+        self._cells = Codes(stripped, cells.places if filled.all() else cells.places[filled[cells.places]])
+        self._different = {v for v in stripped if v}
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+    def listed(self) -> list[str]:
+        return self._cells.texts(numpy.arange(len(self._cells)))
+
+    def sample(self) -> list[str]:
+        return self._cells.texts(_spread(len(self._cells)))
+
+    def some(self, most: int) -> list[str]:
+        return list(itertools.islice(self._different, most))
+
+    def among(self, known: Mapping[str, float]) -> dict[str, float]:
+        return among(known, self._different)
+
+    def labels(self) -> tuple[int, bool]:
+        return _labels(self._different)
+
+
+class Plain:
+    """Cells that are numbers as programs write them. What is asked of all of them is asked of Arrow."""
+
+    def __init__(self, cells: pyarrow.ChunkedArray):
+        self._cells = cells
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+    def listed(self) -> list[str]:
+        return self._cells.to_pylist()
+
+    def sample(self) -> list[str]:
+        return Strings(self._cells).texts(_spread(len(self._cells)))
+
+    def some(self, most: int) -> list[str]:
+        import pyarrow.compute as pc
+
+        return pc.unique(self._cells.slice(0, 10 * most)).to_pylist()[:most]
+
+    def among(self, known: Mapping[str, float]) -> dict[str, float]:
+        import pyarrow
+        import pyarrow.compute as pc
+
+        there = self._cells.filter(pc.is_in(self._cells, pyarrow.array(list(known), pyarrow.large_string())))
+        return among(known, set(pc.unique(there).to_pylist()))
+
+    def labels(self) -> tuple[int, bool]:
+        import pyarrow
+        import pyarrow.compute as pc
+
+        cells = self._cells
+        zeros = cells.filter(pc.ends_with(cells, "0"))
+        if pc.any(pc.match_substring_regex(zeros, _WHOLE)).as_py():
+            cells = pc.replace_substring_regex(cells, _WHOLE, r"\1")
+        counts_up = False
+        if len(cells) and pc.all(pc.match_substring_regex(cells, _COUNT)).as_py():
+            numbers = numpy.unique(cells.cast(pyarrow.int64()).to_numpy())
+            counts_up = bool(numbers[0] in (0, 1) and numbers[-1] - numbers[0] == len(numbers) - 1)
+        return pc.count_distinct(cells).as_py(), counts_up
+
+
+def plain(cells: pyarrow.ChunkedArray) -> Plain | None:
+    """``cells`` without empty ones, if all others are plain numbers."""
+    import pyarrow
+    import pyarrow.compute as pc
+
+    filled = []
+    for chunk in cells.chunks:
+        length = pc.binary_length(chunk)
+        part = chunk if pc.min(length).as_py() else chunk.filter(pc.greater(length, 0))
+        if not pc.all(pc.match_substring_regex(part, _PLAIN), min_count=0).as_py():
+            return None
+        filled.append(part)
+    return Plain(pyarrow.chunked_array(filled, pyarrow.large_string()))
+
+
+def among(known: Mapping[str, float], different: set[str]) -> dict[str, float]:
+    """Those of ``known`` that are in ``different``."""
+    if len(known) < len(different):
+        return {text: value for text, value in known.items() if text in different}
+    return {text: known[text] for text in different if text in known}
+
+
+def counts_up(distinct: set[str]) -> bool:
+    """Whether labels are whole numbers from 0 or 1 without a gap."""
+    if not distinct or not all(c.isascii() and c.isdecimal() and len(c) < 10 for c in distinct):
+        return False
+    numbers = set(map(int, distinct))
+    return min(numbers) in (0, 1) and max(numbers) - min(numbers) == len(numbers) - 1
+
+
+def _labels(different: set[str]) -> tuple[int, bool]:
+    found = {values.label(c) for c in different} - {""}
+    return len(found), counts_up(found)
+
+
+def _spread(count: int) -> numpy.ndarray:
+    return numpy.arange(0, count, math.ceil(count / values.SAMPLE) if count > values.SAMPLE else 1)
