@@ -1,6 +1,7 @@
 package basemodel
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"sync"
@@ -68,20 +69,11 @@ func kindOf(name, architecture string) Kind {
 // class is the architecture of a model of the given type and kind whose config.json names none.
 func class(name string, kind Kind) string {
 	t := knownTypes().Types[name]
-	switch {
-	case kind == KindLanguage && t.Language != "":
-		return t.Language
-	case t.Model != "":
-		return t.Model
-	case kind == KindImage:
-		return t.Image
-	case kind == KindPixels:
-		return t.Pixels
-	case kind == KindObjects:
-		return t.Objects
-	default:
-		return t.Text
+	if kind == KindLanguage {
+		return cmp.Or(t.Language, t.Model, t.Text)
 	}
+	withHead := map[Kind]string{KindText: t.Text, KindImage: t.Image, KindPixels: t.Pixels, KindObjects: t.Objects}
+	return cmp.Or(t.Model, withHead[kind])
 }
 
 // patterns tell the type of a model by the names of its tensors. The first pattern of which all parts occur decides. Types that share their
