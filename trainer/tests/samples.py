@@ -63,7 +63,7 @@ SAMPLES = {
         searches=False,
     ),  # fmt: skip
     "objects": Sample(_objects(), _network("small-detector"), 4, annotated_files.pictures(annotated_files.scenes(5, 1))),
-    "pixels": Sample(masked(24), _network("pixels-unet", batch_size=8), 4, masked(4, with_masks=False), answers_rows=False),
+    "pixels": Sample(masked(24), _network("pixels-unet", batch_size=8), 4, masked(4, with_masks=False)),
     "series": Sample(
         {"levels.csv": monthly()},
         {"more_options": "series.horizon: 6"},
@@ -79,7 +79,7 @@ SAMPLES = {
 INSTALLED = "org/base"
 # Kinds that start from an installed model of another sort than the others: the name of the kind, and what the model is.
 FROM_INSTALLED = {
-    "pixels-segformer": replace(SAMPLES["pixels"], options=_network(INSTALLED, batch_size=8), base=vision_models.segformer),
+    "pixels-segformer": replace(SAMPLES["pixels"], options=_network(INSTALLED, batch_size=8), answers_rows=False, base=vision_models.segformer),
     "objects-detr": replace(SAMPLES["objects"], options=_network(INSTALLED), base=vision_models.detr),
 }
 

@@ -247,8 +247,9 @@ def test_prompts_are_filled_up_at_the_beginning_and_answers_end_before_their_sto
 
     given = {}
 
-    class Model:
-        def generate(self, input_ids, attention_mask):
+    class Model(torch.nn.Module):
+        def generate(self, input_ids, attention_mask, synced_gpus):
+            assert not synced_gpus
             given.update(ids=input_ids.tolist(), mask=attention_mask.tolist())
             return torch.cat([input_ids, torch.tensor([[7, 9, 7], [7, 7, 7]])], dim=1)
 

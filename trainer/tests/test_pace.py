@@ -67,7 +67,7 @@ def test_a_short_training_is_estimated_from_one_timed_step(monkeypatch, step, re
         calls.append(batch)
         clock[0] += step * (3 if len(calls) == 1 else 1)  # the first one warms up
 
-    stepper = SimpleNamespace(model=torch.nn.Linear(1, 1), computing=torch.nn.Linear(1, 1), rehearse=rehearse)
+    stepper = SimpleNamespace(model=torch.nn.Linear(1, 1), computing=torch.nn.Linear(1, 1), rehearse=rehearse, is_spread=False)
     monkeypatch.setattr(estimate.batches, "epoch", lambda *_: list(numpy.arange(80).reshape(10, 8)))
     settings = SimpleNamespace(seed=1, epochs=10, evals_per_epoch=0)
     found = estimate.seconds(stepper, _Rows(range(80)), _Rows(), 8, settings, SimpleNamespace(world=1, device=torch.device("cpu")))

@@ -47,7 +47,7 @@ def asked(top_k: int = 1, min_confidence: float = 0.0, **more) -> SimpleNamespac
 
 
 def lines(settings, found: Answered) -> list[dict]:
-    return list(csv.DictReader(io.StringIO(prediction_results._table(settings, found, ["text"], None))))
+    return list(csv.DictReader(io.StringIO("".join(prediction_results._table(settings, found, ["text"], None)))))
 
 
 def summary_of(found: Answered, **more) -> dict:

@@ -25,7 +25,7 @@ def asked(make_run, tmp_path):
     model.parent.mkdir(parents=True)
     target = PixelClasses(("soil", "ice", "water"))
     torch.manual_seed(0)
-    network.save(untrained(), SimpleNamespace(target=target), model)
+    network.save(untrained(), SimpleNamespace(target=target, base=SimpleNamespace(folder=None)), model)
     coding = {"values": [0, 1, 5], "nodata": None, "halved": False, "colours": False, "labels": []}
     bands = {"bands": 2, "dtype": "uint16", "low": [1000, 1000], "high": [5000, 5000]}
     described = {

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy
 import pytest
@@ -139,7 +140,7 @@ def test_windows_are_whole_pictures_unless_these_are_large(whole, chosen, expect
     spec = specs.load(make_run(masked(12, side=100)))
     events = Events(spec.folder / "events.jsonl", 1)
     data = load(spec, events)
-    made, settings = encoding.encoder(spec, settings_of("train", {"image_size": chosen}), data, None, events)
+    made, settings = encoding.encoder(spec, settings_of("train", {"image_size": chosen}), data, SimpleNamespace(folder=None), events)
     assert (made.shape["side"], settings.batch_size) == (expected[0], 8)
     assert expected[1] in next(e["why"] for e in events_of(spec.folder) if e.get("what") == "window")
 
@@ -306,8 +307,6 @@ def test_the_report_shows_the_worst_windows_first(tmp_path):
 
 
 def test_a_question_without_folder_writes_nothing(tmp_path):
-    from types import SimpleNamespace
-
     data = windows(tmp_path, [(64, 64)])
     saved = SimpleNamespace(rows=SimpleNamespace(features=data), details=None)
     assert asking.answered(untrained(1), saved, torch.device("cpu"), None).shape == (1, measures.width(3))
