@@ -10,8 +10,9 @@ from trainer.export import display
 from trainer.measure.importance import Weight, Weights
 
 TITLE = "What the model relies on"
-_DRAWN, _LISTED = 12, 50
-_LETTERS = 12  # of a name below the chart
+_DRAWN, _LISTED = 7, 50  # an axis names at most seven places
+_FOLDED = 12  # rows of the table, from which it is folded
+_LETTERS = 46  # of all names below the chart together
 _HOW = (
     "The loss of the delivered model on rows that it has not seen, when the values of one column are exchanged between these rows: the more it "
     "rises, the more the answers rely on the column. What is computed from a column, such as parts of a date, belongs to it. The loss is the one "
@@ -35,12 +36,12 @@ def section(found: Weights, metric: str, things: str) -> Section:
         if len(found.weights) < found.parts
         else "",
     }
-    columns = [Column("Column"), Column("Rise of the loss without it", NUMBER), Column(f"{metric.capitalize()} without it", NUMBER)]
+    columns = [Column("Column"), Column("Rise of the loss without it", NUMBER), Column(f"{metric[:1].upper()}{metric[1:]} without it", NUMBER)]
     rows = [[Cell(display.short(w.name)), Cell(value=w.rise, low=w.low, high=w.high), _score(w.score)] for w in found.weights[:_LISTED]]
     rows.append([Cell("(all columns as they are)"), Cell(value=0.0), _score(found.score)])
     return Section(RESULT, TITLE, [
         blocks.facts(facts), blocks.text(_HOW), blocks.chart("Rise of the loss without each column", _chart(found.weights[:_DRAWN])),
-        blocks.table("", columns, rows, note=_LIMITS, folded=len(rows) > _DRAWN),
+        blocks.table("", columns, rows, note=_LIMITS, folded=len(rows) > _FOLDED),
     ])  # fmt: skip
 
 
@@ -49,7 +50,7 @@ def _score(value: float) -> Cell:
 
 
 def _chart(weights: Sequence[Weight]) -> Chart:
-    names = [_short(w.name) for w in weights]
+    names = [_short(w.name, _LETTERS // max(1, len(weights))) for w in weights]
     points = [(float(i), w.rise) for i, w in enumerate(weights)]
     ranges = [(float(i), w.low, w.high) for i, w in enumerate(weights)]
     first = ", ".join(one_line(w.name, 40) for w in weights[:3])
@@ -59,6 +60,6 @@ def _chart(weights: Sequence[Weight]) -> Chart:
     )  # fmt: skip
 
 
-def _short(name: str) -> str:
+def _short(name: str, letters: int) -> str:
     name = one_line(name, 200)
-    return name if len(name) <= _LETTERS else name[: _LETTERS - 1] + "…"
+    return name if len(name) <= letters else name[: letters - 1] + "…"
