@@ -68,12 +68,13 @@ class Scene:
 def environment() -> Iterator[None]:
     """Inside this context GDAL has its limits. Errors of GDAL become OSError."""
     import rasterio
+    from rasterio._err import CPLE_BaseError  # rasterio lets some errors of GDAL through as they are, such as those of the colours of bands
 
     with rasterio.Env(**_ENVIRONMENT), warnings.catch_warnings():
         warnings.simplefilter("ignore", rasterio.errors.NotGeoreferencedWarning)
         try:
             yield
-        except rasterio.errors.RasterioError as e:
+        except (rasterio.errors.RasterioError, CPLE_BaseError) as e:
             raise OSError(str(e)) from e
 
 
