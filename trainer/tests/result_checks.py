@@ -171,6 +171,7 @@ def _check_answers(folder: Path, result: dict) -> None:
 
 def _check_events(folder: Path, estimated: bool) -> None:
     events = events_of(folder)
+    assert "not_measured" not in {e.get("code") for e in events}
     of_a_network = set() if estimated else {"progress", "best", "checkpoint"}
     assert {"phase", "decision", "eval", "resource"} | of_a_network <= {e["kind"] for e in events}
     last = max(i for i, e in enumerate(events) if e.get("phase") == "start")

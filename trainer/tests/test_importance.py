@@ -5,7 +5,8 @@ from types import SimpleNamespace
 
 import numpy
 import pytest
-from result_checks import blocks_of, check_success
+from conftest import events_of
+from result_checks import blocks_of, check_success, result_of
 from small_datasets import flowers, table
 
 from trainer import estimators
@@ -191,3 +192,15 @@ def test_a_training_shows_what_its_model_relies_on(make_run, schemas):
     assert {row[0]["text"] for row in shown["rows"][:-1]} == {"length", "width", "colour", "noise"}
     assert shown["rows"][0][0]["text"] in ("length", "width") and shown["rows"][0][1]["low"] > 0
     assert drawn["chart"]["x"]["labels"] == [row[0]["text"] for row in shown["rows"][:-1]]
+
+
+def test_a_fault_in_what_is_only_said_about_a_model_does_not_end_its_training(make_run, schemas, monkeypatch):
+    def broken(*_):
+        raise IndexError("out of bounds")
+
+    monkeypatch.setattr(weighed, "sections", broken)
+    spec = make_run({"flowers.csv": flowers(90)}, label_column="species", model="linear")
+    assert run(str(spec), "local") == 0
+    assert result_of(spec.parent)["model"]["base"] == "linear"
+    warned = next(e["text"] for e in events_of(spec.parent) if e.get("code") == "not_measured")
+    assert warned.startswith("What the model relies on could not be found out (IndexError: out of bounds).")

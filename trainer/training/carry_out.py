@@ -1,5 +1,7 @@
 """The training on examples, from the dataset to the results: candidates, the choice among them, and what is delivered."""
 
+import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from trainer import export
@@ -14,6 +16,7 @@ from trainer.models import catalogue
 from trainer.models.catalogue import Base
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
+from trainer.run_folder.lease import LeaseLost
 from trainer.search import space
 from trainer.training import candidates
 from trainer.training.workers import Workers
@@ -115,8 +118,8 @@ def _deliver(spec: Spec, settings, dataset, prepared, found, wanted, workers: Wo
     count_of_workers = workers.launcher.workers if workers.launcher and best.fitted is None else 1
     held_out = candidates.held_out_answers(best, prepared.plan)
     delivering = prepare.delivering(prepared, best)
-    looked = unseen.rows(best, found, prepared, dataset)
-    relied = weighed.sections(best, prepared, dataset, began)
+    looked = _unless_it_fails("Which labels are probably wrong", lambda: unseen.rows(best, found, prepared, dataset), events)
+    relied = _unless_it_fails("What the model relies on", lambda: weighed.sections(best, prepared, dataset, began), events)
     export.training(spec, settings, dataset, delivering, outcome, simple, count_of_workers, events, began, listed, search, held_out, looked, relied)
 
 
@@ -148,3 +151,15 @@ def _champions_answers(settings: Settings, found: list, prepared, dataset, worke
     if beside is None:
         return answers, settings
     return champion.target.answers(beside.outputs(answers.probabilities, dataset.splits["test"]), answers.truth), settings
+
+
+def _unless_it_fails(what: str, find: Callable[[], list], events: Events) -> list:
+    """What ``find()`` gives, or nothing and a warning where it fails: a trained model is delivered without what would only be said about it."""
+    try:
+        return find()
+    except LeaseLost:
+        raise
+    except Exception as e:
+        traceback.print_exc()  # for the log
+        events.warning("not_measured", f"{what} could not be found out ({type(e).__name__}: {e}). The model and its scores do not depend on it.")
+        return []
