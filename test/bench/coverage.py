@@ -7,9 +7,7 @@ mean coverage inside a class with at least 50 held-out rows, the size of an answ
 """
 
 import argparse
-import contextlib
 import csv
-import hashlib
 import io
 import json
 import sys
@@ -23,7 +21,7 @@ from sklearn import datasets
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from trainer.run import run as carry_out
+import runs
 
 OF_A_CLASS = 50  # held-out rows from which the coverage inside a class is looked at: it has a limit of its own
 TEXTS = "the a of in river stone lamp cloud paper green window quiet morning table road winter bread garden light wall".split()
@@ -197,22 +195,8 @@ def predictions(folder: Path) -> list[dict[str, str]]:
 
 def run(folder: Path, kind: str, content: str, parameters: dict, model: str = "") -> dict:
     """The result of one run."""
-    (folder / "inputs").mkdir(parents=True)
-    (folder / "inputs" / "0-rows.csv").write_text(content)
-    digest = hashlib.sha256(content.encode()).hexdigest()
     typed = {name: int(value) if isinstance(value, str) and value.isdigit() else value for name, value in parameters.items()}
-    spec = {
-        "schema": 2, "run": folder.name, "attempt": 1, "kind": kind, "dataset": {"id": "d", "name": "rows"},
-        "inputs": [{"id": "0", "name": "rows.csv", "path": "0-rows.csv", "size": len(content.encode()), "sha256": digest}],
-        "parameters": typed, "defaults": {"max_minutes": 60}, **({"model": {"run": "ft-1", "path": model}} if model else {}),
-    }  # fmt: skip
-    (folder / "spec.json").write_text(json.dumps(spec))
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        code = carry_out(str(folder / "spec.json"), "local")
-    if code:
-        sys.exit(f"a run failed:\n{said.getvalue()}")
-    return json.loads((folder / "result.json").read_text())
+    return runs.result(folder, {"rows.csv": content.encode()}, typed, kind, model)
 
 
 if __name__ == "__main__":

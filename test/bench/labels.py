@@ -8,12 +8,9 @@ With --cost, printed is instead what the checks of labels, the weights of column
 """
 
 import argparse
-import contextlib
 import csv
-import hashlib
 import importlib
 import io
-import json
 import random
 import sys
 import tempfile
@@ -26,11 +23,11 @@ from sklearn import datasets
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from trainer.run import run as carry_out
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "dataset"))
 
 import generate
+import runs
 
 FIRST = 50
 SHARE = 0.05
@@ -167,23 +164,8 @@ def files(rows: Rows, given: list[str]) -> dict[str, bytes]:
 
 def run(folder: Path, contents: dict[str, bytes], seed: int, more: str = "") -> dict:
     """The result of one run. ``more`` are further options."""
-    (folder / "inputs").mkdir(parents=True)
-    inputs = []
-    for i, (name, content) in enumerate(contents.items()):
-        (folder / "inputs" / str(i)).write_bytes(content)
-        inputs.append({"id": str(i), "name": name, "path": str(i), "size": len(content), "sha256": hashlib.sha256(content).hexdigest()})
     columns = {"label_column": "target", "more_options": f"data.id_column: id\n{more}"} if "rows.csv" in contents else {}
-    spec = {
-        "schema": 2, "run": folder.name, "attempt": 1, "kind": "train", "dataset": {"id": "d", "name": "rows"}, "inputs": inputs,
-        "parameters": {"seed": seed, **columns}, "defaults": {"max_minutes": 60},
-    }  # fmt: skip
-    (folder / "spec.json").write_text(json.dumps(spec))
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        code = carry_out(str(folder / "spec.json"), "local")
-    if code:
-        sys.exit(f"a run failed:\n{said.getvalue()}")
-    return json.loads((folder / "result.json").read_text())
+    return runs.result(folder, contents, {"seed": seed, **columns})
 
 
 if __name__ == "__main__":

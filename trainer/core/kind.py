@@ -208,7 +208,7 @@ class Kind:
         return True
 
     def starts_task(self, base: Base, task: str) -> bool:
-        """Whether the installed model ``base`` of a kind that this one starts from can be finetuned for ``task``; empty for any task."""
+        """Whether the installed model ``base`` of a kind that this one starts from can be finetuned for ``task``; empty stands for any."""
         return True
 
     def bf16_on_cpus(self, base: Base) -> bool:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy
 
+from trainer.core import cells
+
 if TYPE_CHECKING:
     import torch
 
@@ -209,11 +211,8 @@ def fits(target: Target, outputs: numpy.ndarray) -> bool:
 
 def number(text: str) -> float | None:
     """``text`` as a number; None if it is not a finite number."""
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
+    value = cells.number(text)
+    return None if math.isnan(value) else value
 
 
 def labels_and_probabilities(predicted: list[str], odds: numpy.ndarray) -> list[dict]:

@@ -41,11 +41,28 @@ class Cells(Protocol):
         """How many different labels they are, and whether these are whole numbers from 0 or 1 without a gap."""
 
 
-class Listed:
+class _Known:
+    """Cells of which all ``different`` ones are in memory."""
+
+    def __init__(self, different: set[str]):
+        self._different = different
+
+    def some(self, most: int) -> list[str]:
+        return list(itertools.islice(self._different, most))
+
+    def among(self, known: Mapping[str, float]) -> dict[str, float]:
+        return among(known, self._different)
+
+    def labels(self) -> tuple[int, bool]:
+        return _labels(self._different)
+
+
+class Listed(_Known):
     """A list of cells."""
 
     def __init__(self, cells: list[str]):
-        self._cells, self._different = cells, set(cells)
+        super().__init__(set(cells))
+        self._cells = cells
 
     def __len__(self) -> int:
         return len(self._cells)
@@ -56,24 +73,15 @@ class Listed:
     def sample(self) -> list[str]:
         return values.sample(self._cells)
 
-    def some(self, most: int) -> list[str]:
-        return list(itertools.islice(self._different, most))
 
-    def among(self, known: Mapping[str, float]) -> dict[str, float]:
-        return among(known, self._different)
-
-    def labels(self) -> tuple[int, bool]:
-        return _labels(self._different)
-
-
-class Coded:
+class Coded(_Known):
     """Cells of few different values."""
 
     def __init__(self, cells: Codes):
         stripped = [v.strip() for v in cells.values]
+        super().__init__({v for v in stripped if v})
         filled = numpy.asarray([bool(v) for v in stripped], bool)
         self._cells = Codes(stripped, cells.places if filled.all() else cells.places[filled[cells.places]])
-        self._different = {v for v in stripped if v}
 
     def __len__(self) -> int:
         return len(self._cells)
@@ -83,15 +91,6 @@ class Coded:
 
     def sample(self) -> list[str]:
         return self._cells.texts(_spread(len(self._cells)))
-
-    def some(self, most: int) -> list[str]:
-        return list(itertools.islice(self._different, most))
-
-    def among(self, known: Mapping[str, float]) -> dict[str, float]:
-        return among(known, self._different)
-
-    def labels(self) -> tuple[int, bool]:
-        return _labels(self._different)
 
 
 class Plain:

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 import numpy
 
 from trainer import threads
+from trainer.core.cells import number
 from trainer.data.columns.features import CATEGORY, NUMBER
 from trainer.kinds.boosted import boosting
 from trainer.kinds.boosted.boosting import Rows, Shape
 from trainer.kinds.boosted.forest import MAX_CATEGORIES
 from trainer.kinds.derived.part import Part, frequent
 from trainer.measure import linear
-from trainer.targets.target import number
 
 Fold = tuple[numpy.ndarray, numpy.ndarray]  # the rows to fit on, and those that are held out
 
@@ -50,7 +50,7 @@ def joined(views: Sequence[View], rows: int) -> View:
 def of_column(sort: str, cells: list[str]) -> View:
     """A column of numbers or categories."""
     if sort == NUMBER:
-        return _of_numbers(numpy.asarray([[numpy.nan if (n := number(c)) is None else n] for c in cells], numpy.float64).reshape(-1, 1))
+        return _of_numbers(numpy.asarray([number(c) for c in cells], numpy.float64)[:, None])
     assert sort == CATEGORY
     return _of_categories(cells, frequent([c.strip() for c in cells], 1, MAX_CATEGORIES))
 
