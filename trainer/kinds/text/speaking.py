@@ -32,10 +32,26 @@ class Spoken:
     texts: numpy.ndarray
 
     def first(self, output: int, most: int, sign: int = 1) -> list[int]:
-        """The terms with the largest sum over the texts for ``output``, or with the smallest one for a ``sign`` of -1."""
+        """The terms with the largest sum over the texts for ``output``, or with the smallest one for a ``sign`` of -1. Of a word and pairs with it
+        that are always in the same texts, the shortest one."""
         sums = sign * self.weights[:, output] * self.texts
-        order = numpy.argsort(-sums, kind="stable")[:most]
-        return [int(t) for t in order if sums[t] > 0 and self.texts[t] >= _FEWEST[1]]
+        kept: list[int] = []
+        for term in numpy.argsort(-sums, kind="stable").tolist():
+            if sums[term] <= 0 or len(kept) > most:
+                break
+            if self.texts[term] < _FEWEST[1]:
+                continue
+            twin = next((i for i, other in enumerate(kept) if self._are_one(term, other, output)), None)
+            if twin is None:
+                kept.append(term)
+            elif len(self.terms[term]) < len(self.terms[kept[twin]]):
+                kept[twin] = term
+        return kept[:most]
+
+    def _are_one(self, a: int, b: int, output: int) -> bool:
+        """Whether two terms share a word and say the same of the same number of texts."""
+        same = self.texts[a] == self.texts[b] and numpy.isclose(self.weights[a, output], self.weights[b, output])
+        return bool(same) and not set(self.terms[a].split()).isdisjoint(self.terms[b].split())
 
 
 def of(model: Words, examples: Sequence[Example]) -> Spoken:

@@ -42,6 +42,14 @@ def fitted(numbers: bool):
     return data, target, words.fit(data, target, SETTINGS)
 
 
+def test_pairs_that_say_what_their_word_says_are_not_listed():
+    terms = ["it ruined", "ruined", "ruined my", "poor", "so poor", "rare"]
+    found = speaking.Spoken(terms, numpy.array([[0.3], [0.3], [0.3], [0.2], [0.25], [9.0]]), numpy.array([16, 16, 16, 17, 9, 1]))
+    assert [terms[t] for t in found.first(0, 3)] == ["ruined", "poor", "so poor"]
+    assert [terms[t] for t in found.first(0, 1)] == ["ruined"]
+    assert found.first(0, 3, -1) == []
+
+
 @pytest.mark.parametrize("numbers", [True, False])
 def test_the_words_that_decide_come_first(numbers, tmp_path):
     data, target, model = fitted(numbers)
