@@ -1,9 +1,7 @@
 """Creates the launcher on Ray: one worker as an actor, several as a group of actors."""
 
-import ray
-
 from trainer.errors import count
-from trainer.launch import connection
+from trainer.launch import connection, growth
 from trainer.launch.capacity import WorkerRequest, fullest
 from trainer.launch.ray_actor import SingleWorkerLauncher, WorkerPool
 from trainer.launch.worker_group import WorkerGroupLauncher
@@ -21,7 +19,7 @@ def create(workers: int, threads: int, settings, kind: str, trains: bool, size: 
     ``size`` is that of the files of the run, in bytes.
     """
     connection.open()
-    nodes = [n["Resources"] for n in ray.nodes() if n["Alive"]]
+    nodes = growth.nodes()
     gpu = _use_gpu(settings.use_gpu, nodes, workers, events)
     cpus = settings.cpus_per_worker or cpus_each(nodes, workers, threads)
     places = sum(int(n.get("CPU", 0)) for n in nodes)
