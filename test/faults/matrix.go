@@ -198,6 +198,7 @@ func Matrix() []Fault {
 		{62, "machines that a queue takes for another job, and an autoscaler that starts them late", []string{
 			"internal/pipeline.TestATrainingThatIsSentBackToTheQueue", "internal/rayjob/kuberay/explain.TestTrouble",
 			"trainer/tests.test_machines_that_an_autoscaler_can_add_count",
+			"trainer/tests/processes.test_the_number_of_workers_follows_the_machines",
 		}},
 	}
 }
