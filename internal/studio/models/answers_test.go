@@ -67,6 +67,18 @@ func TestTheOutputsOfTheProcessAreRead(t *testing.T) {
 				{Label: "a", Labels: []LikelyLabel{{"a", 1}, {"b", 0}}, Possible: []string{"a"}},
 			},
 		},
+		"possible labels beside none and beside the answered one": {
+			[]answer.Tensor{
+				{Name: "label", Data: []any{"", "a"}},
+				{Name: "probability", Data: []any{0.3, 0.6, 0.9, 0.5}},
+				{Name: "possible", Data: []any{false, true, true, true}, Parameters: map[string]any{"coverage": 0.9}},
+			},
+			[]string{"a", "b"},
+			[]AnsweredRow{
+				{Labels: []LikelyLabel{{"b", 0.6}, {"a", 0.3}}, Possible: []string{"b"}, Within: "Possible (90 %): b"},
+				{Label: "a", Labels: []LikelyLabel{{"a", 0.9}, {"b", 0.5}}, Possible: []string{"a", "b"}, Within: "Possible (90 %): a, b"},
+			},
+		},
 		"an answer in a form of its own": {
 			[]answer.Tensor{{Name: "direction", Data: []any{24.51234567, 0.0}}, {Name: "point", Data: []any{"NE", "N"}}},
 			nil,

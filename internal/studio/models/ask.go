@@ -42,7 +42,7 @@ type AnsweredRow struct {
 	// Low and High are the ends of the interval of the number, where the model promises one.
 	Low  *float64 `json:"low,omitempty"`
 	High *float64 `json:"high,omitempty"`
-	// Possible are the classes that are possible by the promise of the model, the likeliest first; none where it promises nothing.
+	// Possible are the classes or labels that are possible by the promise of the model, the likeliest first; none where it promises nothing.
 	Possible []string `json:"possible,omitempty"`
 	// Within says the same in words: 12 to 18 (90 % interval).
 	Within string `json:"within,omitempty"`

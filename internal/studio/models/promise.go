@@ -31,7 +31,8 @@ func intervals(low, high answer.Tensor, rows []AnsweredRow) error {
 	return nil
 }
 
-// possible puts the classes that are possible by the promise of the model into row i, in the order of its labels; said is true for each of them.
+// possible puts the classes or labels that are possible by the promise of the model into row i, in the order of its labels; said is true for each of
+// them. They are said in words where they are not just the answer.
 func possible(said answer.Tensor, i int, labels []string, row *AnsweredRow) error {
 	if said.Data == nil {
 		return nil
@@ -49,7 +50,7 @@ func possible(said answer.Tensor, i int, labels []string, row *AnsweredRow) erro
 			row.Possible = append(row.Possible, l.Label)
 		}
 	}
-	if len(row.Possible) > 1 {
+	if len(row.Possible) > 1 || len(row.Possible) == 1 && row.Possible[0] != row.Label {
 		shown := row.Possible[:min(len(row.Possible), mostPossible)]
 		row.Within = "Possible" + promised(said, " (%s)") + ": " + text.Excerpt(strings.Join(shown, ", "), 500)
 		if more := len(row.Possible) - len(shown); more > 0 {

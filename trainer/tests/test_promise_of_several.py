@@ -1,0 +1,103 @@
+"""How sure answers are where a row has several truths: labels that do not exclude each other."""
+
+import json
+from fractions import Fraction
+
+import numpy
+import pytest
+from hypothesis import given, strategies as st
+
+from trainer.core import registry
+from trainer.kinds.label_sets.target import Labels
+from trainer.measure.intervals import of_share, wilson
+from trainer.measure.label_sets import LabelSets
+from trainer.targets import promise
+from trainer.targets.promise import Promise, Promising
+
+FOUR = Labels(("a", "b", "c", "d"))
+
+
+@given(sizes=st.lists(st.integers(0, 5), min_size=1, max_size=60), hundredths=st.integers(50, 99), seed=st.integers(0, 3))
+def test_the_limit_leaves_out_the_allowed_share_of_all_errors(sizes, hundredths, seed):
+    """By the definition: the mean loss of a row, with one more row that loses as much as a row can, is at most 0. The loss is the number of larger
+    errors of a row less the allowed share of its errors."""
+    rows = numpy.repeat(numpy.arange(len(sizes)), sizes)
+    errors = numpy.random.default_rng(seed).permutation(len(rows)).astype(float)
+    allowed, most = 1 - Fraction(hundredths, 100), promise.most_of_a_row(rows)
+    kept = [e for e in errors if int((errors > e).sum()) - allowed * len(rows) + (1 - allowed) * most <= 0]
+    assert (len(rows) >= promise.fewest(hundredths / 100, most)) is bool(kept)
+    if kept:
+        assert promise.limit(errors, hundredths / 100, most) == min(kept)
+
+
+def label_sets(n: int, seed: int = 0, shares=(0.6, 0.4, 0.3, 0.2)) -> LabelSets:
+    """Labels of rows that often come together, and probabilities that tell them roughly."""
+    chance = numpy.random.default_rng(seed)
+    odds = numpy.log(numpy.asarray(shares) / (1 - numpy.asarray(shares))) + chance.normal(0, 1.5, (n, 1)) + chance.normal(0, 1.5, (n, 4))
+    probabilities = 1 / (1 + numpy.exp(-odds))
+    return LabelSets(chance.random((n, 4)) < probabilities, probabilities > 0.7, probabilities)
+
+
+@pytest.mark.parametrize(("held_out", "most"), [(40, 0.975), (100, 0.95), (400, 0.93)])
+def test_the_promised_share_of_labels_is_possible_on_new_rows(held_out, most):
+    found = [FOUR.promising(label_sets(held_out, seed), 0.9)[0] for seed in range(100)]
+    kept = [target.kept(label_sets(500, 1000 + seed)).inside.mean() for seed, target in enumerate(found) if target.promise is not None]
+    assert len(kept) > 80 and 0.89 <= numpy.mean(kept) <= most
+
+
+def test_the_promise_of_a_rare_label_holds_for_it():
+    found = []
+    for seed in range(20):
+        made, _ = FOUR.promising(label_sets(1200, seed, (0.8, 0.5, 0.1, 0.02)), 0.9)
+        new = label_sets(4000, 100 + seed, (0.8, 0.5, 0.1, 0.02))
+        possible = new.predicted | (new.probabilities >= numpy.asarray(made.promise.limits))
+        found.append([possible[new.truth[:, label], label].mean() for label in range(4)])
+    assert len(made.promise.limits) == 4
+    assert numpy.mean(found, axis=0).min() >= 0.88
+
+
+def test_possible_labels_are_the_predicted_ones_and_those_from_the_limit_on():
+    made = Labels(("a", "b", "c"), promise=Promise(0.9, 20, (0.2,)))
+    outputs = numpy.asarray([[0.9, 0.3, 0.1, 1, 0, 0], [0.05, 0.1, 0.15, 0, 0, 1], [0.0, 0.1, 0.1, 0, 0, 0]])
+    assert made.columns(outputs) == {"possible": ["a; b", "c", ""]}
+    assert made.tensors(outputs)[-1] == {
+        "name": "possible", "datatype": "BOOL", "shape": [3, 3], "parameters": {"coverage": 0.9},
+        "data": [True, True, False, False, False, True, False, False, False],
+    }  # fmt: skip
+    assert [form[0] for form in made.tensor_forms()] == ["label", "probability", "possible"]
+    assert registry.restored(json.loads(json.dumps(made.described()))) == made
+    kept = made.kept(LabelSets(numpy.asarray([[1, 1, 1], [0, 0, 1]]) > 0, outputs[:2, 3:] > 0, outputs[:2, :3]))
+    assert (kept.inside.tolist(), kept.rows.tolist()) == ([True, True, False, True], [0, 0, 0, 1])
+    assert kept.size == "1.50 of 3 labels; they hold all right ones for 50 % of rows"
+
+
+def _alike(n: int, labels: list[int]) -> LabelSets:
+    return LabelSets(numpy.tile(numpy.asarray(labels) > 0, (n, 1)), numpy.zeros((n, 4), bool), numpy.full((n, 4), 0.5))
+
+
+@pytest.mark.parametrize(
+    ("held_out", "said"),
+    [
+        (label_sets(0), "A promise of 90 % needs 9 held-out rows or more, and there are 0."),
+        (_alike(50, [0, 0, 0, 0]), "A promise of 90 % needs 9 held-out rows or more, and there are 0."),
+        (_alike(50, [1, 1, 0, 0]), "All held-out rows have the same labels, so nothing can be promised of the others."),
+        (
+            LabelSets(numpy.eye(12, 4, -8) + (numpy.arange(12) < 8)[:, None] * [0, 0, 0, 1] + numpy.eye(12, 1) * [1, 1, 0, 0] > 0,
+                      numpy.zeros((12, 4), bool), numpy.full((12, 4), 0.5)),
+            "A promise of 90 % needs 27 labels of held-out rows or more, where a row has up to 3, and there are 14.",
+        ),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_promised_is_said(held_out, said):
+    found, why = FOUR.promising(held_out, 0.9)
+    assert (found, why) == (FOUR, said)
+    assert isinstance(found, Promising) and found.columns(numpy.zeros((1, 8))) == {} and len(found.tensors(numpy.zeros((1, 8)))) == 2
+
+
+def test_an_interval_of_a_share_counts_rows_and_not_what_they_hold():
+    inside = numpy.asarray([True] * 90 + [False] * 10)
+    assert of_share(inside) == wilson(0.9, 100)
+    low, high = of_share(inside, numpy.arange(100) // 10)  # of ten rows one is wrong throughout
+    assert low < wilson(0.9, 100)[0] - 0.1 and high > wilson(0.9, 100)[1]
+    assert of_share(inside, numpy.arange(100)) == pytest.approx(wilson(0.9, 99), abs=1e-9)
+    assert of_share(numpy.ones(40, bool), numpy.arange(40) // 4) == wilson(1.0, 10)
