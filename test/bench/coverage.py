@@ -1,10 +1,10 @@
 """Measures whether the promise of 90 % holds: make bench-coverage [SETS='diabetes wine'] [SEEDS=20].
 
-Each line is one data set that scikit-learn ships or makes, or of made texts with one or several labels, over several seeds. A seed draws the rows for a whole training of its own, with the split
-that it makes. What is not in these rows, or else the test rows of the training, is predicted by the saved model and
-compared. Printed are the coverage of the validation rows' promise on these rows as the mean over seeds and its standard deviation, the smallest
-mean coverage inside a class with at least 50 held-out rows, the size of an answer, and how often the models were right. Of several labels the
-coverage is the share of the labels of all rows.
+Each line is one data set that scikit-learn ships or makes, or of made texts with one or several labels, over several seeds. A seed draws the rows
+for a whole training of its own, with the split that it makes. What is not in these rows, or else the test rows of the training, is predicted by the
+saved model and compared. Printed are the coverage of the validation rows' promise on these rows as the mean over seeds and its standard deviation,
+the smallest mean coverage inside a class with at least 50 held-out rows, the size of an answer, and how often the models were right. Of several
+labels the coverage is the share of the labels of all rows.
 """
 
 import argparse

@@ -61,7 +61,8 @@ def _table(
 ) -> str:
     """One line for each example: its labels where ``knows``, the predicted ones, the possible ones, and the probability of each."""
     has_id, count, beside = any(e.id for e in examples), len(target.labels), promise.columns(target, outputs)
-    head = ["file", "row", *["id"] * has_id, "content", *["label"] * knows, "predicted", *beside, *(f"probability of {n}" for n in target.labels[:SHOWN])]
+    probabilities = [f"probability of {n}" for n in target.labels[:SHOWN]]
+    head = ["file", "row", *["id"] * has_id, "content", *["label"] * knows, "predicted", *beside, *probabilities]
 
     def line(i: int, e: Example) -> list:
         shown = [f"{p:.4f}" for p in outputs[i, : min(count, SHOWN)]]

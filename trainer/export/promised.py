@@ -13,8 +13,8 @@ from trainer.targets.promise import Promising, percent
 
 _TITLE = "How sure answers are"
 _AVERAGE = (
-    "{promised} is an average over {rows}. Among {rows} of one sort, such as those of a rare class or with the largest numbers, it may be less. It holds "
-    "for {rows} like those of this dataset, and not for later or other ones that differ."
+    "{promised} is an average over {rows}. Among {rows} of one sort, such as those of a rare class or with the largest numbers, it may be less. "
+    "It holds for {rows} like those of this dataset, and not for later or other ones that differ."
 )
 _TWICE = (
     "It was set on {count} held-out {rows}, which the model had not learnt from when it answered them. They also served to choose the model and its "

@@ -1,6 +1,7 @@
-"""How sure answers are where a row has several truths: labels that do not exclude each other."""
+"""How sure answers are where a row has several truths: labels that do not exclude each other, counts of objects, and areas in a picture."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy
@@ -9,6 +10,11 @@ from hypothesis import given, strategies as st
 
 from trainer.core import registry
 from trainer.kinds.label_sets.target import Labels
+from trainer.kinds.objects import decoding, sure
+from trainer.kinds.objects.target import Objects
+from trainer.kinds.pixels import measures
+from trainer.kinds.pixels.numbers import PixelNumbers
+from trainer.kinds.pixels.target import Counted, PixelClasses
 from trainer.measure.intervals import of_share, wilson
 from trainer.measure.label_sets import LabelSets
 from trainer.targets import promise
@@ -101,3 +107,100 @@ def test_an_interval_of_a_share_counts_rows_and_not_what_they_hold():
     assert low < wilson(0.9, 100)[0] - 0.1 and high > wilson(0.9, 100)[1]
     assert of_share(inside, numpy.arange(100)) == pytest.approx(wilson(0.9, 99), abs=1e-9)
     assert of_share(numpy.ones(40, bool), numpy.arange(40) // 4) == wilson(1.0, 10)
+
+
+def counted(n: int, seed: int) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """True and predicted counts of two labels, some pictures with few objects and some with many."""
+    chance = numpy.random.default_rng(seed)
+    there = chance.poisson(chance.gamma(2, [[10, 2]], (n, 2)))
+    return there, chance.binomial(there, 0.85) + chance.poisson(0.5, (n, 2))
+
+
+def areas(n: int, seed: int) -> Counted:
+    """The figures of pictures of 1,000 pixels and three classes, of which the second has some pixels taken for the others."""
+    chance, found = numpy.random.default_rng(seed), []
+    for _ in range(n):
+        truth = numpy.sort(chance.choice(3, 1000, p=chance.dirichlet([4, 2, 1]))).astype(numpy.uint8)
+        answer = numpy.where(chance.random(1000) < chance.beta(1, 6), chance.integers(0, 3, 1000), truth).astype(numpy.uint8)
+        found.append(measures.of_classes(truth[None], answer[None], 0.0, 3))
+    return Counted(numpy.asarray(found))
+
+
+def heights(n: int, seed: int) -> Counted:
+    """The figures of pictures of numbers, whose answers are off together."""
+    chance, found = numpy.random.default_rng(seed), []
+    for _ in range(n):
+        truth = chance.normal(chance.normal(0, 3), 1, (4, 4)).astype(numpy.float32)
+        found.append(measures.of_numbers(truth, (truth + chance.normal(0, 1) + chance.normal(0, 1, (4, 4))).astype(numpy.float32)))
+    return Counted(numpy.asarray(found))
+
+
+def _of_counts(held: int, seed: int) -> float:
+    made, _ = sure.made(*counted(held, seed), 0.9)
+    return sure.kept(made, *counted(300, 1000 + seed)).inside.mean()
+
+
+def _of_pixels(target, draw):
+    return lambda held, seed: target.promising(draw(held, seed), 0.9)[0].kept(draw(100, 1000 + seed)).inside.mean()
+
+
+@pytest.mark.parametrize("share", [_of_counts, _of_pixels(PixelClasses(("a", "b", "c")), areas), _of_pixels(PixelNumbers(0, 1), heights)])
+@pytest.mark.parametrize(("held_out", "most"), [(9, 0.96), (50, 0.93)])
+def test_the_promise_holds_for_new_pictures(share, held_out, most):
+    assert 0.88 <= numpy.mean([share(held_out, seed) for seed in range(30)]) <= most
+
+
+def test_an_interval_of_a_count_grows_with_its_root_and_holds_whole_numbers():
+    there, said = numpy.asarray([[3, 0]] * 8 + [[1, 0]]), numpy.asarray([[3, 0]] * 9)
+    promise_of, text = sure.made(there, said, 0.9)  # the largest of nine errors: 2 by the root of 4
+    assert (
+        text
+        == "The interval of an answer holds the true number of objects of a label, or of all objects, in 90 % of pictures like the held-out ones."
+    )
+    low, high = sure.bounds(promise_of, numpy.asarray([[3, 0], [15, 1], [0, 0]]))
+    assert (low.tolist(), high.tolist()) == ([[1, 0, 1], [11, 1, 12], [0, 0, 0]], [[5, 0, 5], [19, 1, 20], [1, 0, 1]])
+    kept = sure.kept(promise_of, numpy.asarray([[5, 0], [10, 1], [0, 0]]), numpy.asarray([[3, 0], [15, 1], [0, 0]]))
+    assert kept.inside.tolist() == [True, True, True, False, True, False, True, True, True]
+    assert kept.rows.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+
+
+def test_objects_answer_with_counts_and_their_intervals():
+    row = numpy.zeros((5, decoding.numbers(outlined=False)), numpy.float32)
+    row[:3] = [[0, 0.9, 0, 0, 9, 9], [0, 0.8, 20, 0, 29, 9], [1, 0.2, 0, 20, 9, 29]]  # the third does not count
+    found = Objects(("a", "b"), 5, promise=Promise(0.9, 20, (0.5, 0.4, 1.5)))
+    tensors = {t["name"]: t for t in found.tensors(row.reshape(1, -1))}
+    assert [form[0] for form in found.tensor_forms()] == list(tensors) == ["objects", "boxes", "count", "low", "high"]
+    assert [tensors[name]["data"] for name in ("count", "low", "high")] == [[2], [0], [4]]
+    assert tensors["high"]["parameters"] == {"coverage": 0.9, "of": "count"}
+    assert found.columns(row.reshape(1, -1)) == {"low": ["0"], "high": ["4"]}
+    assert list(replace(found, promise=None).tensors(row.reshape(1, -1))[-1]["data"]) == tensors["boxes"]["data"]
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        Objects(("a", "b"), 5, promise=Promise(0.9, 20, (0.5, 0.4, 1.5))),
+        Objects(("a",), 5, promise=Promise(0.9, 20, (0.5,))),
+        PixelClasses(("a", "b"), Promise(0.95, 20, (0.1, 1.0))),
+        PixelNumbers(1.0, 2.0, Promise(0.9, 20, (30.0,))),
+    ],
+)
+def test_a_promise_of_pictures_survives_and_one_of_another_form_is_refused(target):
+    described = json.loads(json.dumps(target.described()))
+    assert registry.restored(described) == target and isinstance(target, Promising)
+    described["promise"]["limits"].append(0.5)
+    with pytest.raises(ValueError, match="do not fit"):
+        registry.restored(described)
+    del described["promise"]
+    assert registry.restored(described).promise is None, "as a model of an earlier version"
+
+
+def test_few_pictures_promise_nothing():
+    said = "A promise of 90 % needs 9 held-out pictures or more, and there are 8."
+    for target, draw in ((PixelClasses(("a", "b", "c")), areas), (PixelNumbers(0.0, 1.0), heights)):
+        assert target.promising(draw(8, 0), 0.9) == (target, said)
+        assert target.promising(Counted(numpy.zeros((20, draw(1, 0).figures.shape[1]))), 0.9)[1].endswith("there are 0."), "without known pixels"
+    assert sure.made(*counted(8, 0), 0.9) == (None, said)
+    assert (
+        PixelNumbers(0.0, 1.0).promising(Counted(numpy.tile([1, 0, 0, 1e200, 0, 0, 1], (20, 1))), 0.9)[1].startswith("The held-out numbers are too")
+    )
