@@ -1,5 +1,7 @@
-"""How sure answers are where a row has several truths: labels that do not exclude each other, counts of objects, and areas in a picture."""
+"""How sure answers are where a row has several truths: labels, tagged words, counts of objects, areas in a picture."""
 
+import csv
+import io
 import json
 from dataclasses import replace
 from fractions import Fraction
@@ -9,16 +11,21 @@ import pytest
 from hypothesis import given, strategies as st
 
 from trainer.core import registry
+from trainer.core.example import Example
 from trainer.kinds.label_sets.target import Labels
 from trainer.kinds.objects import decoding, sure
 from trainer.kinds.objects.target import Objects
-from trainer.kinds.pixels import measures
+from trainer.kinds.pixels import measures, results
 from trainer.kinds.pixels.numbers import PixelNumbers
+from trainer.kinds.pixels.scenes import units
 from trainer.kinds.pixels.target import Counted, PixelClasses
+from trainer.kinds.tokens.target import NO_WORD, Tags
 from trainer.measure.intervals import of_share, wilson
 from trainer.measure.label_sets import LabelSets
+from trainer.measure.predictions import Predictions
 from trainer.targets import promise
 from trainer.targets.promise import Promise, Promising
+from trainer.targets.target import probabilities
 
 FOUR = Labels(("a", "b", "c", "d"))
 
@@ -120,10 +127,10 @@ def areas(n: int, seed: int) -> Counted:
     """The figures of pictures of 1,000 pixels and three classes, of which the second has some pixels taken for the others."""
     chance, found = numpy.random.default_rng(seed), []
     for _ in range(n):
-        truth = numpy.sort(chance.choice(3, 1000, p=chance.dirichlet([4, 2, 1]))).astype(numpy.uint8)
-        answer = numpy.where(chance.random(1000) < chance.beta(1, 6), chance.integers(0, 3, 1000), truth).astype(numpy.uint8)
-        found.append(measures.of_classes(truth[None], answer[None], 0.0, 3))
-    return Counted(numpy.asarray(found))
+        wrong, true = chance.beta(1, 6), chance.multinomial(1000, chance.dirichlet([4, 2, 1]))
+        confusion = numpy.stack([chance.multinomial(true[c], (1 - wrong) * numpy.eye(3)[c] + wrong / 3) for c in range(3)])
+        found.append(numpy.concatenate([confusion.ravel(), numpy.zeros(measures.FIGURES), confusion.sum(axis=0)]))
+    return Counted(numpy.asarray(found, numpy.float64))
 
 
 def heights(n: int, seed: int) -> Counted:
@@ -204,3 +211,65 @@ def test_few_pictures_promise_nothing():
     assert (
         PixelNumbers(0.0, 1.0).promising(Counted(numpy.tile([1, 0, 0, 1e200, 0, 0, 1], (20, 1))), 0.9)[1].startswith("The held-out numbers are too")
     )
+
+
+@pytest.mark.parametrize(
+    ("target", "figures", "lines"),
+    [
+        (PixelClasses(("a", "b"), Promise(0.9, 20, (0.125, 0.25))), [6, 2, 0, 0, 0, 0, 0, 0, 0, 6, 2], [
+            {"class": "a", "predicted pixels": "6", "predicted share": "0.7500", "low": "0.6250", "high": "0.8750", "pixels": "8", "iou": "0.7500"},
+            {"class": "b", "predicted pixels": "2", "predicted share": "0.2500", "low": "0.0000", "high": "0.5000", "pixels": "0", "iou": "0.0000"},
+        ]),
+        (PixelNumbers(0.0, 1.0, Promise(0.9, 20, (0.5,))), [4, 4, 4, 8, 20, 12, 4], [
+            {"pixels": "4", "mean predicted": "3", "low": "2.5", "high": "3.5", "mean": "2", "rmse": "1"},
+        ]),
+    ],
+)  # fmt: skip
+def test_the_table_of_pictures_has_the_intervals_and_that_of_scenes_has_none(target, figures, lines):
+    scene = units.Asked("scene.tif", None, None, "")
+    examples = [Example("a.png", 1, None, ""), Example("scene.tif", 1, scene, "")]
+    said = csv.DictReader(io.StringIO(results.table(examples, target, numpy.asarray([figures] * 2, numpy.float64), numpy.ones(2, bool))))
+    rows = list(said)
+    assert rows == [*({"file": "a.png", **line} for line in lines), *({"file": "scene.tif", **line, "low": "", "high": ""} for line in lines)]
+    without = results.table(examples, replace(target, promise=None), numpy.asarray([figures] * 2, numpy.float64), numpy.zeros(2, bool))
+    assert "low" not in without.splitlines()[0]
+
+
+TAGS = Tags(("O", "B-PER", "B-LOC", "I-PER"))
+
+
+def tagged(texts: int, seed: int, sure: float = 2.0) -> Predictions:
+    """Words of texts, most of them outside of entities. A text that is hard is hard throughout."""
+    chance = numpy.random.default_rng(seed)
+    truth = numpy.full((texts, 30), NO_WORD)
+    for row in truth:
+        words = int(chance.integers(5, 30))
+        row[:words] = chance.choice(4, words, p=[0.8, 0.08, 0.06, 0.06])
+    flat, hard = truth[truth != NO_WORD], numpy.repeat(chance.gamma(4, 0.25, texts), (truth != NO_WORD).sum(axis=1))
+    logits = chance.normal(0, 1, (len(flat), 4)) + (sure / hard)[:, None] * numpy.eye(4)[flat] + [1.0, 0, 0, 0]
+    return TAGS.answers(probabilities(logits), truth)
+
+
+@pytest.mark.parametrize(("texts", "most"), [(60, 0.97), (400, 0.93)])
+def test_the_promise_holds_for_words_of_entities(texts, most):
+    found = [TAGS.promising(tagged(texts, seed), 0.9)[0] for seed in range(30)]
+    kept = [made.kept(tagged(200, 1000 + seed)) for seed, made in enumerate(found)]
+    assert 0.885 <= numpy.mean([k.inside.mean() for k in kept]) <= most
+    assert len(kept[0].inside) == len(kept[0].rows) < len(tagged(200, 1000)) / 2, "words outside of entities do not count"
+    assert all(0 < limit < 1 for limit in found[0].promise.limits) and "tags for a word of an entity; " in kept[0].size
+
+
+def test_tags_that_cannot_be_promised_are_said():
+    few = tagged(8, 0)
+    assert TAGS.promising(few, 0.9) == (TAGS, "A promise of 90 % needs 9 held-out texts with entities or more, and there are 8.")
+    many = replace(few, text=numpy.arange(len(few)) // 12)
+    assert TAGS.promising(many, 0.9)[1].startswith("A promise of 90 % needs ")
+    one = TAGS.answers(numpy.full((40, 4), 0.25), numpy.tile([1, 0], (20, 1)))
+    assert TAGS.promising(one, 0.9)[1] == "All words of held-out entities have the same tag, so nothing can be promised of the others."
+    assert TAGS.promising(TAGS.answers(numpy.full((40, 4), 0.25), numpy.tile([1, 2], 20)), 0.9) == (TAGS, ""), "without texts"
+
+
+def test_possible_tags_stand_beside_each_word_and_survive():
+    made = replace(TAGS, promise=Promise(0.9, 20, (0.5, 0.2, 0.3, 0.1)))
+    assert made.columns(numpy.asarray([[0.6, 0.25, 0.1, 0.05], [0.4, 0.1, 0.35, 0.15]])) == {"possible": ["O; B-PER", "O; B-LOC; I-PER"]}
+    assert registry.restored(json.loads(json.dumps(made.described()))) == made
