@@ -16,6 +16,7 @@ from trainer.answer import rows
 from trainer.answer.rows import Refused
 from trainer.core.example import Example
 from trainer.data import rasters
+from trainer.data.pictures import colours
 from trainer.errors import UserError
 from trainer.kinds.pixels import delivery, shown
 from trainer.kinds.pixels.codings import EMPTY, MOST
@@ -30,9 +31,6 @@ _PLACES = 192  # of the network that are answered in a window, at most: 0.35 GB 
 _LOGITS = 8_000_000  # of a window
 _LEVELS = 65_534  # grey values between the smallest and the largest number; the next one has no data
 _PNG = {"content_type": "image/png"}
-_NO_DATA = (170, 170, 170)
-# Colours from dark blue over green to yellow, which get lighter all the way, so that the colour-blind and black and white tell them apart.
-SCALE = ((68, 1, 84), (65, 68, 135), (42, 120, 142), (34, 168, 132), (122, 209, 81), (253, 231, 37))
 _TOO_LARGE = (
     f"The pictures have more than {MOST_PIXELS // 1_000_000} million pixels. Send a part of one, or submit pictures of any size to ncsa.ray.predict."
 )
@@ -92,7 +90,7 @@ class Painter:
         labels, coding = self._target.labels, self._encoder.coding
         counts = numpy.stack([numpy.bincount(a[a < MOST], minlength=len(labels)) for a in answers])
         shares = counts / numpy.maximum(1, counts.sum(axis=1, keepdims=True))
-        drawn = [_png(_few_colours(shown.coloured(_seen(_smaller(p, side)), _smaller(a, side)))) for p, a in zip(pictures, answers)]
+        drawn = [_png(_few_colours(shown.coloured(shown.seen(_smaller(p, side)), _smaller(a, side)))) for p, a in zip(pictures, answers)]
         legend = {"labels": list(labels), "colours": [_hex(shown.colour(i)) for i in range(len(labels))], "values": list(delivery.written(coding))}
         return [
             _pictures("overlay", drawn, {"shown": True}),
@@ -101,14 +99,14 @@ class Painter:
         ]
 
     def _of_numbers(self, pictures: list[numpy.ndarray], answers: list[numpy.ndarray], side: int) -> list[dict]:
-        low, high = self._target.mean - 2 * self._target.std, self._target.mean + 2 * self._target.std
+        low, high = shown.range_of(self._target)
         known = [a[numpy.isfinite(a)].astype(numpy.float64) for a in answers]
         known = [k if len(k) else numpy.zeros(1) for k in known]
         ends = [(float(k.min()), float(k.max())) for k in known]
-        scale = {"scale": [float(f"{low:.4g}"), float(f"{high:.4g}")], "colours": [_hex(c) for c in SCALE]}
+        scale = {"scale": [float(f"{low:.4g}"), float(f"{high:.4g}")], "colours": [_hex(c) for c in colours.SCALE]}
         values = {"mean": [float(k.mean()) for k in known], "smallest": [e[0] for e in ends], "largest": [e[1] for e in ends]}
         return [
-            _pictures("map", [_png(_few_colours(_scaled(_smaller(a, side), low, high))) for a in answers], {"shown": True, **scale}),
+            _pictures("map", [_png(_few_colours(colours.of_numbers(_smaller(a, side), low, high))) for a in answers], {"shown": True, **scale}),
             _pictures("numbers", [_png(_levels(a, *e)) for a, e in zip(answers, ends)], {}),
             *({"name": n, "datatype": "FP64", "shape": [len(v)], "data": [float(f"{x:.9g}") for x in v]} for n, v in values.items()),
         ]
@@ -135,20 +133,6 @@ def _opened(cells: list) -> list[BinaryIO]:
             raise Refused(_TOO_LARGE, 413)
         file.seek(0)
     return files
-
-
-def _seen(pixels: numpy.ndarray) -> numpy.ndarray:
-    """Three of the bands as red, green and blue; one for all where there are fewer."""
-    return pixels[..., :3] if pixels.shape[2] > 2 else numpy.repeat(pixels[..., :1], 3, axis=2)
-
-
-def _scaled(values: numpy.ndarray, low: float, high: float) -> numpy.ndarray:
-    """Numbers as colours between two of them; those beyond have the colours of the ends."""
-    known = numpy.isfinite(values)
-    places = numpy.clip((numpy.where(known, values, low) - low) / max(high - low, 1e-30), 0, 1) * (len(SCALE) - 1)
-    drawn = numpy.stack([numpy.interp(places, range(len(SCALE)), [c[band] for c in SCALE]) for band in range(3)], axis=2).astype(numpy.uint8)
-    drawn[~known] = _NO_DATA
-    return drawn
 
 
 def _levels(values: numpy.ndarray, smallest: float, largest: float) -> Image.Image:

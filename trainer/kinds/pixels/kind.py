@@ -194,9 +194,10 @@ class Pixels(ExampleKind):
 
     def parts(self, finished) -> dict:
         from trainer.core import blocks
-        from trainer.kinds.pixels import results
+        from trainer.kinds.pixels import overlay, results
 
-        return {"sections": blocks.described(results.sections(finished)), "examples": results.examples(finished)}
+        found = {"sections": blocks.described(results.sections(finished)), "examples": results.examples(finished)}
+        return {**found, "about": overlay.of_training(finished)}
 
     def predictions(self, finished) -> str:
         from trainer.kinds.pixels import results
@@ -214,11 +215,11 @@ class Pixels(ExampleKind):
         return results.samples(answered)
 
     def answer_files(self, answered, work, out) -> dict[str, dict]:
-        from trainer.kinds.pixels import delivery, question
+        from trainer.kinds.pixels import delivery, overlay, question
         from trainer.kinds.pixels.scenes import asked
 
         moved = delivery.hand_over(work / question.FOLDER, [e.file for e in answered.examples], out)
-        return asked.told(work, out, moved)
+        return {**asked.told(work, out, moved), **overlay.of_prediction(answered, work, out)}
 
     def snippet(self, base: str, task: str, folder) -> str:
         return "pixels/pixels" if base == self.shape else "pixels/pixels_installed"

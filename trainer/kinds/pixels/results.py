@@ -10,7 +10,7 @@ from trainer.core.example import Example
 from trainer.errors import some
 from trainer.export import display
 from trainer.export.finished import Answered, Finished
-from trainer.kinds.pixels import codings, delivery, shown
+from trainer.kinds.pixels import codings, delivery, overlay, shown
 from trainer.kinds.pixels.scenes import where
 from trainer.kinds.pixels.target import Counted, PixelClasses, ious
 from trainer.measure import intervals
@@ -68,7 +68,7 @@ def _confused(target: PixelClasses, test: Counted) -> Block:
 
 
 def _windows(finished: Finished, target, test: Counted) -> list[Block]:
-    legend = _legend(target)
+    legend = overlay.words(target) if target.labels else _shades(target)
     pictures = finished.data.splits["test"]
     found = []
     for sort, title in ((shown.WORST, "Windows with the most wrong answers"), (shown.TYPICAL, "Typical windows")):
@@ -78,11 +78,9 @@ def _windows(finished: Finished, target, test: Counted) -> list[Block]:
     return found
 
 
-def _legend(target) -> str:
-    if not target.labels:
-        return f"Black is {target.mean - 2 * target.std:.4g} or less, white is {target.mean + 2 * target.std:.4g} or more; blue is unknown."
-    colours = [f"{shown.NAMES[i % len(shown.NAMES)]} is {label}" for i, label in enumerate(target.labels[1:])]
-    return f"{', '.join(colours[:16])}; {target.labels[0]} has no colour, and unknown pixels are dark.".capitalize()
+def _shades(target) -> str:
+    low, high = shown.range_of(target)
+    return f"Black is {low:.4g} or less, white is {high:.4g} or more; blue is unknown."
 
 
 def _caption(example: Example, window: shown.Shown, classes: bool) -> str:
