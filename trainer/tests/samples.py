@@ -80,7 +80,7 @@ SAMPLES = {
 INSTALLED = "org/base"
 # Kinds that start from an installed model of another sort than the others: the name of the kind, and what the model is.
 FROM_INSTALLED = {
-    "pixels-segformer": replace(SAMPLES["pixels"], options=_network(INSTALLED, batch_size=8), answers_rows=False, base=vision_models.segformer),
+    "pixels-segformer": replace(SAMPLES["pixels"], options=_network(INSTALLED, batch_size=8), base=vision_models.segformer),
     "objects-detr": replace(SAMPLES["objects"], options=_network(INSTALLED), base=vision_models.detr),
 }
 

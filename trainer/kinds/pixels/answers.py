@@ -34,6 +34,7 @@ _PNG = {"content_type": "image/png"}
 _TOO_LARGE = (
     f"The pictures have more than {MOST_PIXELS // 1_000_000} million pixels. Send a part of one, or submit pictures of any size to ncsa.ray.predict."
 )
+_LARGER = "This model answers single pictures of at most {side} x {side} pixels. Send a part of the picture, or submit it to ncsa.ray.predict."
 
 
 class Painter:
@@ -48,6 +49,8 @@ class Painter:
         while core > HALO and outputs * ((core + 2 * HALO) * step) ** 2 > _LOGITS:
             core //= 2
         self._core, self._halo, self._multiple = core * step, HALO * step, multiple(step)
+        if largest := self._encoder.largest:  # each picture is filled up to the one size that the network reads, as in its training
+            self._core, self._halo, self._multiple = largest, 0, largest
 
     @property
     def forms(self) -> list[tuple[str, str, list[int]]]:
@@ -57,7 +60,7 @@ class Painter:
 
     def tensors(self, cells: dict[str, list]) -> list[dict]:
         """The output tensors for the pictures in ``cells``. Raises Refused."""
-        pictures = [self._read(file) for file in _opened(cells[rows.IMAGE])]
+        pictures = [self._read(file) for file in _opened(cells[rows.IMAGE], self._encoder.largest)]
         answers = [self._answer(pixels, empty) for pixels, empty in pictures]
         of = self._of_classes if self._classes else self._of_numbers
         side = int(DRAWN / len(pictures) ** 0.5)
@@ -115,8 +118,8 @@ class Painter:
 UNREADABLE = "The picture cannot be decoded. Use a PNG, JPEG or TIFF like those of the training."
 
 
-def _opened(cells: list) -> list[BinaryIO]:
-    """The files in a request, whose headers say that they are not too large. Raises Refused."""
+def _opened(cells: list, largest: int) -> list[BinaryIO]:
+    """The files in a request, whose headers say that they are not too large: at most ``largest`` pixels a side, unless that is 0. Raises Refused."""
     files: list[BinaryIO] = [rows.image(cell) for cell in cells]
     pixels = held = 0
     for file in files:
@@ -125,6 +128,8 @@ def _opened(cells: list) -> list[BinaryIO]:
             pixels += width * height
             if pixels > MOST_PIXELS:
                 raise Refused(_TOO_LARGE, 413)
+            if largest and max(width, height) > largest:
+                raise Refused(_LARGER.format(side=largest), 413)
             form = rasters.form(file)
         except (OSError, ValueError, SyntaxError, UserError) as e:
             raise Refused(UNREADABLE) from e

@@ -38,7 +38,7 @@ class Pixels(ExampleKind):
     files_are_examples = True
     enough = 50
     label_words = "masks"
-    why_no_single_answers = "This version answers for datasets only: it was trained by 0.2.0, or from an installed model."
+    why_no_single_answers = "This version answers for datasets only: it was trained by 0.2.0."
 
     def claim(self, files, settings):
         from trainer.kinds.pixels import reading
@@ -180,7 +180,7 @@ class Pixels(ExampleKind):
         from trainer.answer.rows import IMAGE, Column
         from trainer.kinds.pixels.encoder import ANY_SIZE
 
-        return (Column(IMAGE, IMAGE, is_file=True),) if description["encoder"].get(ANY_SIZE) else None
+        return (Column(IMAGE, IMAGE, is_file=True),) if ANY_SIZE in description["encoder"] else None
 
     def responder(self, answers, target):
         from trainer.kinds.pixels import answers as single

@@ -1,16 +1,19 @@
 """What the report says of answers for pixels: areas, what is confused, and windows with truth and answer."""
 
 import base64
+from typing import cast
 
 import numpy
 
 from trainer.core import blocks
 from trainer.core.blocks import DATA, RESULT, Block, Cell, Column, Matrix, Picture, Section
 from trainer.core.example import Example
+from trainer.data import rasters
 from trainer.errors import some
 from trainer.export import display
 from trainer.export.finished import Answered, Finished
 from trainer.kinds.pixels import codings, delivery, overlay, shown
+from trainer.kinds.pixels.encoder import Encoder
 from trainer.kinds.pixels.scenes import where
 from trainer.kinds.pixels.target import Counted, PixelClasses, ious
 from trainer.measure import intervals
@@ -136,10 +139,11 @@ def examples(finished: Finished) -> list[dict]:
     """Whole test pictures to try the model with, and what it finds in them."""
     target, test = finished.prepared.plan.target, finished.outcome.answers["test"]
     tried: list[dict] = []
+    largest = cast(Encoder, finished.prepared.encoder).largest
     for example, figures in zip(finished.data.splits["test"], test.figures):
         if len(tried) == _TRIED:
             break
-        if example.content.picture.stat().st_size > _TRIED_BYTES:
+        if example.content.picture.stat().st_size > _TRIED_BYTES or (largest and max(rasters.size(example.content.picture)) > largest):
             continue
         if isinstance(target, PixelClasses):
             right, said = (_shares(target, areas) for areas in (target.confusion(figures).sum(axis=1), target.areas(figures)))
