@@ -290,8 +290,8 @@ bench-graph: setup ## measure trainings on generated graphs, up to 2.9 million n
 	@$(PYTHON) test/bench/graph.py $(or $(FIGURES),rate workers table start)
 	@$(if $(FIGURES),,$(PYTHON) test/bench/graph.py whole --nodes 2927963 --degree 22.4 --epochs 1)
 
-bench-imagery: setup ## scores on pictures with masks or outlines that you have: make bench-imagery TRAIN=dir TEST=dir [MINUTES=20] [SEED=0] [PARAMS='epochs=9'] [KEEP=dir]
-	@$(PYTHON) test/bench/imagery.py --train "$(TRAIN)" --test "$(TEST)" --minutes $(or $(MINUTES),20) --seed $(or $(SEED),0) $(foreach p,$(PARAMS),--param "$(p)") $(if $(KEEP),--keep "$(KEEP)")
+bench-imagery: setup ## scores on pictures with masks or outlines that you have: make bench-imagery TRAIN=dir TEST=dir or MADE=200 [MINUTES=20] [SEED=0] [PARAMS='epochs=9'] [KEEP=dir]
+	@$(PYTHON) test/bench/imagery.py $(if $(MADE),--made $(MADE),--train "$(TRAIN)" --test "$(TEST)") --minutes $(or $(MINUTES),20) --seed $(or $(SEED),0) $(foreach p,$(PARAMS),--param "$(p)") $(if $(KEEP),--keep "$(KEEP)")
 
 .PHONY: bench-scenes
 bench-scenes: setup ## measure predictions on a made GeoTIFF scene: make bench-scenes [SIDE=20000] [FIGURES='windows workers whole'] [FOLDER=dir]

@@ -1,16 +1,19 @@
 """What the report says of answers for pixels: areas, what is confused, and windows with truth and answer."""
 
 import base64
+from typing import cast
 
 import numpy
 
 from trainer.core import blocks
 from trainer.core.blocks import DATA, RESULT, Block, Cell, Column, Matrix, Picture, Section
 from trainer.core.example import Example
+from trainer.data import rasters
 from trainer.errors import some
 from trainer.export import display
 from trainer.export.finished import Answered, Finished
-from trainer.kinds.pixels import codings, delivery, shown
+from trainer.kinds.pixels import codings, delivery, overlay, shown
+from trainer.kinds.pixels.encoder import Encoder
 from trainer.kinds.pixels.numbers import PixelNumbers
 from trainer.kinds.pixels.scenes import units, where
 from trainer.kinds.pixels.target import Counted, PixelClasses, ious
@@ -69,7 +72,7 @@ def _confused(target: PixelClasses, test: Counted) -> Block:
 
 
 def _windows(finished: Finished, target, test: Counted) -> list[Block]:
-    legend = _legend(target)
+    legend = overlay.words(target) if target.labels else _shades(target)
     pictures = finished.data.splits["test"]
     found = []
     for sort, title in ((shown.WORST, "Windows with the most wrong answers"), (shown.TYPICAL, "Typical windows")):
@@ -79,11 +82,9 @@ def _windows(finished: Finished, target, test: Counted) -> list[Block]:
     return found
 
 
-def _legend(target) -> str:
-    if not target.labels:
-        return f"Black is {target.mean - 2 * target.std:.4g} or less, white is {target.mean + 2 * target.std:.4g} or more; blue is unknown."
-    colours = [f"{shown.NAMES[i % len(shown.NAMES)]} is {label}" for i, label in enumerate(target.labels[1:])]
-    return f"{', '.join(colours[:16])}; {target.labels[0]} has no colour, and unknown pixels are dark.".capitalize()
+def _shades(target) -> str:
+    low, high = shown.range_of(target)
+    return f"Black is {low:.4g} or less, white is {high:.4g} or more; blue is unknown."
 
 
 def _caption(example: Example, window: shown.Shown, classes: bool) -> str:
@@ -152,10 +153,11 @@ def examples(finished: Finished) -> list[dict]:
     """Whole test pictures to try the model with, and what it finds in them."""
     target, test = finished.prepared.plan.target, finished.outcome.answers["test"]
     tried: list[dict] = []
+    largest = cast(Encoder, finished.prepared.encoder).largest
     for example, figures in zip(finished.data.splits["test"], test.figures):
         if len(tried) == _TRIED:
             break
-        if example.content.picture.stat().st_size > _TRIED_BYTES:
+        if example.content.picture.stat().st_size > _TRIED_BYTES or (largest and max(rasters.size(example.content.picture)) > largest):
             continue
         if isinstance(target, PixelClasses):
             right, said = (_shares(target, areas) for areas in (target.confusion(figures).sum(axis=1), target.areas(figures)))

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from PIL import Image
 
 from trainer.answer.rows import Refused
-from trainer.kinds.pixels import answers
+from trainer.data.pictures import colours
 from trainer.kinds.pixels.answers import Painter
 from trainer.kinds.pixels.encoder import Encoder
 from trainer.kinds.pixels.numbers import PixelNumbers
@@ -90,7 +90,7 @@ def test_numbers_are_a_map_with_its_scale():
     levels = numpy.asarray(opened(tensors["numbers"]["data"][0])).astype(numpy.float64)
     assert smallest + (largest - smallest) * levels / 65534 == pytest.approx((_ramp()[..., 0] - 127.5) / 63.75, abs=1e-4)
     drawn = numpy.asarray(opened(tensors["map"]["data"][0]).convert("RGB"))
-    assert abs(drawn[0, 0].astype(int) - answers.SCALE[0]).max() <= 2 and abs(drawn[-1, -1].astype(int) - answers.SCALE[-1]).max() <= 2
+    assert abs(drawn[0, 0].astype(int) - colours.SCALE[0]).max() <= 2 and abs(drawn[-1, -1].astype(int) - colours.SCALE[-1]).max() <= 2
 
 
 def test_shares_and_means_have_the_promised_intervals():

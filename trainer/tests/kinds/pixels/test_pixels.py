@@ -20,7 +20,7 @@ from trainer.data.checks import Checks
 from trainer.data.keys import Keys
 from trainer.data.sources import Sources
 from trainer.errors import UserError
-from trainer.kinds.pixels import asking, codings, delivery, encoder as encoding, inference, measures, reading, results, shown, splitting
+from trainer.kinds.pixels import asking, codings, delivery, encoder as encoding, inference, measures, overlay, reading, shown, splitting
 from trainer.kinds.pixels.content import Pixels
 from trainer.kinds.pixels.encoder import Encoder
 from trainer.kinds.pixels.network import UNet
@@ -304,7 +304,7 @@ def test_the_report_shows_the_worst_windows_first(tmp_path):
     worst = [w.picture for w in found if w.sort == shown.WORST]
     assert worst == list(range(29, 17, -1))
     assert not set(worst) & {w.picture for w in found if w.sort == shown.TYPICAL}
-    assert results._legend(PixelClasses(LABELS)).lower().startswith("orange is ice, blue is water")
+    assert overlay.words(PixelClasses(LABELS)).lower().startswith("orange is ice and blue is water")
 
 
 def test_a_question_without_folder_writes_nothing(tmp_path):
