@@ -323,8 +323,8 @@ bench-installed: setup ## trainings from small installed models on made pictures
 bench-coverage: setup ## measure whether intervals and possible classes keep their promise, over 20 seeds: make bench-coverage [SETS='diabetes wine'] [SEEDS=20]
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/coverage.py $(SETS) --seeds $(or $(SEEDS),20)
 
-bench-series: setup ## error and coverage of forecasts on series that you have: make bench-series SETS=dir [CUTS=4]
-	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/series.py "$(SETS)" --cuts $(or $(CUTS),4)
+bench-series: setup ## error and coverage of forecasts on series that you have: make bench-series SETS=dir [CUTS=12]
+	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/series.py "$(SETS)" --cuts $(or $(CUTS),12)
 
 bench-tables: setup ## loss of models of tables that you have: make bench-tables SETS=dir [SEEDS=0,1,2] [MODELS=trees,linear] [OTHERS=1]
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/tables.py "$(SETS)" --seeds $(or $(SEEDS),0) $(if $(MODELS),--models "$(MODELS)") $(if $(OTHERS),--others)

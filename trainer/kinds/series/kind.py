@@ -28,7 +28,7 @@ class SeriesInTime(ExampleKind):
     gains_by_installed_models = False
     lists_candidates = False
     enough = 0
-    why_no_single_answers = "Models of series answer for datasets: a forecast needs the steps before it."
+    inputs_may_lack = True  # without a moment the next step is meant
 
     def has_network(self, task: str) -> bool:
         return False
@@ -45,6 +45,18 @@ class SeriesInTime(ExampleKind):
 
     def target(self, data) -> Later:
         return Later()
+
+    def inputs(self, description: dict, folder):
+        from trainer.kinds.series import asking
+        from trainer.run_folder import files
+
+        config = files.read_json(folder / "config.json")
+        return asking.inputs(description["columns"], config["series"], config["covariates"])
+
+    def contents(self, cells, columns, styles) -> list:
+        from trainer.kinds.series import asking
+
+        return asking.contents(cells, columns)
 
     def key(self, example) -> str:
         return f"{example.content.ids} {example.content.time}"
