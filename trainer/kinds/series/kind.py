@@ -112,6 +112,11 @@ class SeriesInTime(ExampleKind):
 
         return results.samples(answered)
 
+    def answers_sections(self, answered):
+        from trainer.kinds.series import results
+
+        return results.answers_sections(answered)
+
     def answer_files(self, answered, work, out) -> dict[str, dict]:
         from trainer.kinds.series import results
 

@@ -127,6 +127,14 @@ def test_intervals_follow_errors_that_grow():
     assert spreads(numpy.append(growing, numpy.full(60, 5.0))[None], 1)[0] > 0.05 * mase
 
 
+def test_of_a_panel_of_30_000_series_a_sample_is_measured():
+    values = months(48)
+    many = panel(*[values] * 30_000)
+    at = judging.origins(many, numpy.full(30_000, 42), 12, 6, seed=1)
+    assert 20_000 < len(at) and len(at) * 6 <= 150_000
+    assert len(numpy.unique(at.series)) * judging.FEWEST_ORIGINS == len(at), "each of them has all of its origins"
+
+
 def test_late_errors_count_more():
     at = Origins(numpy.zeros(40, int), 10 * numpy.arange(40), numpy.zeros(40, int))
     errors = numpy.where(numpy.arange(40)[:, None] < 20, 1.0, 3.0) * numpy.random.default_rng(1).uniform(0.9, 1.1, (40, 10))

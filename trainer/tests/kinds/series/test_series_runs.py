@@ -100,6 +100,8 @@ def test_new_rows_continue_what_the_model_knows(finished, make_run, schemas, ver
         result = check_files(spec.parent, schemas)
         assert result["prediction"]["rows"] == 36
         assert asked_of(result["prediction"])["Steps ahead"] == "12"
+        drawn = [b["chart"] for s in result["sections"] for b in s["blocks"] if b["type"] == "chart"]
+        assert [len(c["series"][1]["ranges"]) for c in drawn] == [12, 12, 12]
         answers.append(forecast_of(spec.parent))
     assert answers[0][0]["time"] == "2018-07"
     assert answers[0] == answers[1]
