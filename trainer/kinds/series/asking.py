@@ -18,7 +18,7 @@ from trainer.kinds.series.calendar import Calendar
 from trainer.kinds.series.panel import Panel
 from trainer.kinds.series.steps import Steps
 
-_SUGGESTED = 1000  # ids that a form offers
+_SUGGESTED = 1000  # ids or moments that a form offers
 _BETWEEN = " "  # of the parts of a moment, in the name of their input and in its text
 
 
@@ -31,14 +31,18 @@ class Question:
     known: tuple[float, ...]
 
 
-def inputs(columns: Sequence[str], ids: list[list[str]], covariates: Sequence[str]) -> tuple[Column, ...]:
-    """The inputs of a model that reads ``columns``: ids, the parts of the time, covariates. ``ids`` are those of its series."""
-    number = len(ids[0])
+def inputs(columns: Sequence[str], config: dict, lasts: numpy.ndarray) -> tuple[Column, ...]:
+    """The inputs of a model that reads ``columns``: ids, the parts of the time, covariates. ``config`` is its config.json, and ``lasts`` are the numbers
+    of the last steps of its series: where all end together, the moments are known."""
+    ids, covariates, number = config["series"], config["covariates"], len(config["series"][0])
+    calendar, most = Calendar.restored(config["calendar"]), len(config["widths"][0])
+    together = len(numpy.unique(lasts)) == 1 and most <= _SUGGESTED
+    moments = tuple(calendar.text(int(lasts[0]) + ahead) for ahead in range(1, most + 1)) if together else ()
     named = []
     for at, name in enumerate(columns[:number]):
         there = sorted({i[at] for i in ids})
         named.append(Column(name, CATEGORY, tuple(there) if len(there) <= _SUGGESTED else ()))
-    moment = Column(_BETWEEN.join(columns[number : len(columns) - len(covariates)]), CATEGORY)
+    moment = Column(_BETWEEN.join(columns[number : len(columns) - len(covariates)]), CATEGORY, moments)
     return (*named, moment, *(Column(name, NUMBER) for name in covariates))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy
-from safetensors import numpy as safetensors
+from safetensors import SafetensorError, numpy as safetensors, safe_open
 
 from trainer import threads
 from trainer.config.settings import Settings
@@ -201,6 +201,18 @@ def load(folder: Path) -> Forecaster:
         raise ValueError("how the method was chosen is not described")
     figures = {n: (float(mean), float(error)) for n, (mean, error) in told.items() if n in methods.TITLES}
     return Forecaster(config["method"], Fitted(how, forest), widths, figures, origins, _history(folder, config), tuple(covariates))
+
+
+def lasts(folder: Path) -> numpy.ndarray:
+    """The numbers of the last steps of the series in ``folder``, without their values. Raises OSError or ValueError for damaged files."""
+    try:
+        with safe_open(folder / HISTORY, "numpy") as tensors:
+            firsts, lengths = tensors.get_tensor("firsts"), tensors.get_tensor("lengths")
+    except SafetensorError as e:
+        raise ValueError(f"{HISTORY} cannot be read") from e
+    if firsts.dtype != numpy.int64 or firsts.dtype != lengths.dtype or firsts.ndim != 1 or firsts.shape != lengths.shape or not len(firsts):
+        raise ValueError("the lengths of the series are wrong")
+    return firsts + lengths - 1
 
 
 def _history(folder: Path, config: dict) -> Panel:

@@ -47,11 +47,10 @@ class SeriesInTime(ExampleKind):
         return Later()
 
     def inputs(self, description: dict, folder):
-        from trainer.kinds.series import asking
+        from trainer.kinds.series import asking, forecaster
         from trainer.run_folder import files
 
-        config = files.read_json(folder / "config.json")
-        return asking.inputs(description["columns"], config["series"], config["covariates"])
+        return asking.inputs(description["columns"], files.read_json(folder / "config.json"), forecaster.lasts(folder))
 
     def contents(self, cells, columns, styles) -> list:
         from trainer.kinds.series import asking

@@ -138,7 +138,10 @@ def test_a_step_ahead_is_answered_as_in_the_forecast(finished):
     for name, column in pairs.items():
         assert [f"{v:.6g}" for v in found[name]] == [r[column] for r in said]
     assert outputs(model, tensor("station", ["s1"]))["value"] == found["value"][12:13], "without a moment, the next step"
-    assert json.loads((finished / "out" / "model" / "trainer.json").read_text())["use"]["fields"][1] == {"name": "month", "type": "category"}
+    assert json.loads((finished / "out" / "model" / "trainer.json").read_text())["use"]["fields"] == [
+        {"name": "station", "type": "category", "categories": ["s0", "s1", "s2"]},
+        {"name": "month", "type": "category", "categories": [r["time"] for r in said[:12]]},
+    ]
 
 
 NOT_ANSWERED = {
