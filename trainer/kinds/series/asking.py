@@ -32,8 +32,8 @@ class Question:
 
 
 def inputs(columns: Sequence[str], config: dict, lasts: numpy.ndarray) -> tuple[Column, ...]:
-    """The inputs of a model that reads ``columns``: ids, the parts of the time, covariates. ``config`` is its config.json, and ``lasts`` are the numbers
-    of the last steps of its series: where all end together, the moments are known."""
+    """The inputs of a model that reads ``columns``: ids, the parts of the time, covariates. ``config`` is its config.json, and ``lasts`` are the
+    numbers of the last steps of its series: where all end together, the moments are known."""
     ids, covariates, number = config["series"], config["covariates"], len(config["series"][0])
     calendar, most = Calendar.restored(config["calendar"]), len(config["widths"][0])
     together = len(numpy.unique(lasts)) == 1 and most <= _SUGGESTED

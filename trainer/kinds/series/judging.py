@@ -15,6 +15,7 @@ _JUDGED = 150_000  # forecasts of all series, origins and steps together
 _BLOCKS = 3  # times that the trees are fitted
 LEVELS = (0.8, 0.9)
 _ENOUGH = 100  # errors that tell the width of an interval at a step ahead
+_CHOOSING = 12  # times the steps ahead, in which origins choose the method: earlier ones tell its intervals alone
 _HALF = 6  # times the steps ahead, after which an error counts half
 
 
@@ -121,14 +122,14 @@ def losses(judged: Judged, name: str, metric: str = MASE) -> numpy.ndarray:
 
 
 def choose(judged: Judged, metric: str = MASE) -> tuple[str, dict[str, tuple[float, float]]]:
-    """The best method, and of each the mean MASE over the origins with its standard error.
+    """The best method, and of each the mean MASE over the later origins with its standard error.
 
     The naive forecast stays where no other method is better by more than one standard error of the difference.
     """
     if not len(judged.origins):
         return NAIVE, {}
     of = {n: losses(judged, n, metric) for n in judged.forecasts}
-    known = ~numpy.isnan(of[NAIVE])
+    known = ~numpy.isnan(of[NAIVE]) & (_age(judged.origins) < _CHOOSING * judged.truth.shape[1])
     if not known.any():
         return NAIVE, {}
     figures = {n: (float((v := losses(judged, n)[known]).mean()), error(v)) for n in of}
@@ -170,9 +171,14 @@ def widths(judged: Judged, name: str, steps: int) -> numpy.ndarray:
 
 def _weights(at: Origins, steps: int) -> numpy.ndarray:
     """What the errors from each origin count: those from the last origin of a series 1, earlier ones less."""
+    return 0.5 ** (_age(at) / (_HALF * steps))
+
+
+def _age(at: Origins) -> numpy.ndarray:
+    """How many steps each origin is before the last one of its series."""
     last = numpy.zeros(int(at.series.max()) + 1, numpy.int64)
     numpy.maximum.at(last, at.series, at.ends)
-    return 0.5 ** ((last[at.series] - at.ends) / (_HALF * steps))
+    return last[at.series] - at.ends
 
 
 def _smoothed(sums: numpy.ndarray, counts: numpy.ndarray) -> numpy.ndarray:

@@ -119,7 +119,7 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
     splits["train"].details = examples_of.Details(lags, ends, horizon, found.known)
     test = f"The last {count(horizon, 'step')} of each series are the test" if tested.any() else "There is no test"
     origins = len(numpy.unique(numpy.stack([splits["validation"].series, splits["validation"].ends]), axis=1).T)
-    checks.events.decision("split", "time", f"{test}; {count(origins, 'rolling origin')} before them choose the method.")
+    checks.events.decision("split", "time", f"{test}; {count(origins, 'rolling origin')} before them choose the method and its intervals.")
     return Dataset(
         task=settings.task if settings.task in claimed.kind.tasks else claimed.kind.tasks[0],
         kind=claimed.kind,

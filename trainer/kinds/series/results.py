@@ -121,7 +121,8 @@ def _methods(model: Forecaster, finished: Finished) -> Block:
         rows.append([Cell(said), on_origins, Cell("not measured") if tested is None else Cell(value=tested)])
     columns = [Column("Method"), Column("MASE on rolling origins", NUMBER), Column("MASE on the test steps", NUMBER)]
     note = (
-        f"MASE: the mean absolute error, in units of the error of the seasonal naive forecast one step ahead. There were {model.origins:,} origins. "
+        "MASE: the mean absolute error, in units of the error of the seasonal naive forecast one step ahead. "
+        f"There were {model.origins:,} origins, of which those in the last 12 horizons choose. "
         "The seasonal naive forecast is delivered unless another method is better by more than a standard error."
     )
     return blocks.table("Methods", columns, rows, note=note)

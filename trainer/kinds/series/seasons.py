@@ -72,11 +72,12 @@ def _best(changes: list[numpy.ndarray], usual: int) -> Repeats | None:
     peaks = 3 + numpy.flatnonzero((inner >= mean[2:-2]) & (inner >= mean[4:])) if longest > 4 else numpy.zeros(0, int)
     peaks = peaks[numpy.argsort(-mean[peaks], kind="stable")][:_PEAKS]
     tried = {int(m) for m in peaks} | ({usual} if usual > 1 else set())
-    clear = [r for m in sorted(tried) if (r := _repeats(changes, m)).clear(m == usual)]
+    clear = [shown for m in sorted(tried) if (shown := _repeats(changes, m)).clear(m == usual)]
     if not clear:
         return None
-    most = max(r.alike for r in clear)
-    return next((r for r in clear if r.steps == usual and r.alike > most - _CLEARER), None) or next(r for r in clear if r.alike > most - _CLEARER)
+    enough = max(shown.alike for shown in clear) - _CLEARER
+    among = [shown for shown in clear if shown.alike > enough]
+    return next((shown for shown in among if shown.steps == usual), among[0])
 
 
 def _repeats(changes: list[numpy.ndarray], steps: int) -> Repeats:

@@ -135,6 +135,16 @@ def test_of_a_panel_of_30_000_series_a_sample_is_measured():
     assert len(numpy.unique(at.series)) * judging.FEWEST_ORIGINS == len(at), "each of them has all of its origins"
 
 
+def test_the_later_origins_choose_and_all_tell_the_intervals():
+    at = Origins(numpy.zeros(24, int), 10 * numpy.arange(24), numpy.zeros(24, int))
+    late = numpy.arange(24)[:, None] >= 12
+    forecasts = {methods.NAIVE: numpy.where(late, 1.0, 5.0) * numpy.ones((24, 10)), methods.ETS: numpy.where(late, 2.0, 0.1) * numpy.ones((24, 10))}
+    judged = Judged(at, forecasts, numpy.zeros((24, 10)), numpy.ones(24), numpy.ones(24))
+    method, figures = judging.choose(judged)
+    assert (method, figures[methods.NAIVE][0]) == (methods.NAIVE, 1.0)
+    assert judging.widths(judged, methods.NAIVE, 10)[1].max() > 4
+
+
 def test_late_errors_count_more():
     at = Origins(numpy.zeros(40, int), 10 * numpy.arange(40), numpy.zeros(40, int))
     errors = numpy.where(numpy.arange(40)[:, None] < 20, 1.0, 3.0) * numpy.random.default_rng(1).uniform(0.9, 1.1, (40, 10))
