@@ -72,7 +72,7 @@ ROWS = (
     Row("cycles-and-values", "a number of a cycle and a value that repeats itself after 12", "machines", "made", "the season is found in the values",
         _table("cycle,value", lambda: [[i, v] for i, v in enumerate(_walk(150))]), _reads({"season": "repeat themselves after 12 steps: changes"}),
         rule=FORECAST, settings={"task": "forecast", "time_column": "cycle", "label_column": "value"}),
-    Row("a-spring-in-hours", "hours of a week with the end of March, where one hour does not exist", "loggers", "made", "the hour is filled, and counts as nothing",
+    Row("a-spring-in-hours", "hours at the end of March, where one does not exist", "loggers", "made", "the hour is filled, and counts as nothing",
         _table("time,value", lambda: [[f"{datetime.datetime(2021, 3, 20) + datetime.timedelta(hours=i + (i >= 194))}", v] for i, v in enumerate(
             _walk(400))]), _reads({"time_column": "One step is hour", "season": "after 24 steps"}), rule=FORECAST),
     Row("working-days", "Monday to Friday", "markets", "made", "weekends are no gaps",
