@@ -70,7 +70,6 @@ SAMPLES = {
         {"more_options": "series.horizon: 6"},
         0,
         {"new.csv": monthly(108, begin=96)},
-        answers_rows=False,
         searches=False,
         steps=False,
     ),  # fmt: skip

@@ -15,7 +15,8 @@ from trainer.export import sheet
 from trainer.export.finished import Answered, Finished
 from trainer.export.sheet import Panel
 from trainer.kinds.pixels import shown
-from trainer.kinds.pixels.target import PixelClasses, PixelNumbers
+from trainer.kinds.pixels.numbers import PixelNumbers
+from trainer.kinds.pixels.target import PixelClasses
 
 FOLDER = "drawn"  # in the folder of a start: a picture for each of the first examples
 SIDE = 1024  # pixels of the longer side of such a picture
