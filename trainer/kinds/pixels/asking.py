@@ -60,7 +60,7 @@ def answered(model: Any, saved: Saved, device: torch.device, on_progress: Any) -
                 number = int(asked.owner[row]) if asked is not None else row
                 delivery.write(question.folder, number, answer, question.coding)
                 if number < sheet.MOST:
-                    overlay.draw(question.folder.with_name(overlay.FOLDER), number, pictures.picture(row), answer, saved.target)
+                    overlay.draw(question.folder.with_name(overlay.FOLDER), number, pictures.picture(row), answer, saved.target)  # type: ignore[arg-type]
         found.append(figures)
         if on_progress is not None:
             on_progress(done)
