@@ -30,6 +30,8 @@ type Prediction struct {
 	Samples       Answered `json:"samples,omitempty" maxItems:"100"`
 	// PerFile is the answer for each file where files are the examples.
 	PerFile []FileAnswer `json:"per_file,omitempty" maxItems:"10000"`
+	// NextLabels are files without a label whose label would teach the model most, the most useful first.
+	NextLabels []FileAnswer `json:"next_labels,omitempty" maxItems:"40"`
 	// Facts are what else is to be said of the question.
 	Facts []section.Fact `json:"facts,omitempty" maxItems:"60"`
 }

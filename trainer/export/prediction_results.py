@@ -9,7 +9,7 @@ from trainer.config.spec import Spec
 from trainer.core import blocks, columnar
 from trainer.core.example import Example
 from trainer.errors import some
-from trainer.export import display, likeness, results
+from trainer.export import display, likeness, results, to_label
 from trainer.export.finished import Answered
 from trainer.measure.metric import described
 from trainer.run_folder import files
@@ -42,7 +42,9 @@ def prediction(
     out.mkdir()
     own = kind.answers_table(answered, columns)
     files.write_parts(out / "predictions.csv", [own] if own else _table(settings, answered, columns, compared))
-    about = kind.answer_files(answered, spec.work, out)
+    wanted = to_label.Listed() if own or unit else to_label.of(spec, model.description, answered, columns, label_column)
+    wanted.write(out)
+    about = {**kind.answer_files(answered, spec.work, out), **wanted.about}
     samples = kind.answers_samples(answered)
     found = {
         "model": {
@@ -57,11 +59,12 @@ def prediction(
         "samples": _samples(answered, columns) if samples is None else samples,
         **answered.target.overview(answered.outputs, settings),
         **_scores(settings, model, answered, label_column, events),
+        **({"next_labels": wanted.found} if wanted.found else {}),
         **({"facts": [{"name": name, "value": value} for name, value in facts.items() if value]} if facts else {}),
     }  # fmt: skip
     if samples is None and not unit and (kind.files_are_examples or not any(e.row for e in answered.examples)):
         found["per_file"] = _per_file(spec, answered)
-    sections = [*kind.answers_sections(answered), *([likeness.section(compared, kind.things)] if compared is not None else [])]
+    sections = [*kind.answers_sections(answered), *([likeness.section(compared, kind.things)] if compared is not None else []), *wanted.sections]
     results.finish(
         spec, settings, "prediction", model.description["task"], events, began, prediction=found, versions=versions,
         metric_info=described(answered.target.metrics), about=about,

@@ -73,6 +73,9 @@ func newVersion(rec job.Record, r *results.Result) registry.Version {
 		Task: r.Task, Kind: r.Model.Kind, Base: r.Model.Base, Labels: r.Model.Labels, Metric: r.Metric,
 		SplitSHA256: r.Data.SplitSHA256, Created: rec.Created, WeightsSHA256: r.Model.WeightsSHA256,
 	}
+	if len(rec.Settings.LabelFrom) <= registry.MaxLabelFrom {
+		v.LabelFrom = rec.Settings.LabelFrom
+	}
 	m := r.Named(r.Metric)
 	v.MetricTitle, v.MetricDirection, v.MetricUnit = m.Title, string(m.Direction), m.Unit
 	if s, ok := r.Metrics.Test[r.Metric]; ok {
