@@ -1,8 +1,8 @@
 """Measures how many labels a model needs where the list of a prediction says which: make bench-next [SETS='digits breast-cancer'] [SEEDS=3].
 
-A person labels 40 rows chosen by chance and trains. Then the model answers all rows without a label, and 40 more get the label that they have in truth:
-those of next-labels.csv, or 40 by chance. Both go on like this. Printed is the score on the same held-out third after each step, as the mean of the
-seeds, and how many labels chance needs for the last score of the list.
+A person labels 40 rows chosen by chance and trains. Then the model answers all rows without a label, and 40 more get the label that they have
+in truth: those of next-labels.csv, or 40 by chance. Both go on like this. Printed is the accuracy on the same held-out third after each step, as the
+mean of the seeds.
 
 With --texts FILE, a CSV with the columns text and label is a further set, of which 3,000 rows are drawn.
 """

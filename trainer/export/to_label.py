@@ -56,15 +56,15 @@ class Listed:
 
 def of(spec: Spec, described: dict, answered: Answered, columns: Sequence[str], label_column: str) -> Listed:
     """The list for the rows of a prediction that have no label; an empty one for targets that say nothing of it. ``described`` is the model's."""
-    target = answered.target
-    if not isinstance(target, Unsure) or not isinstance(answered.kind, Placed):
+    target, kind = answered.target, answered.kind
+    if not isinstance(target, Unsure) or not isinstance(kind, Placed):
         return Listed()
     open_rows = _without_label(spec, answered)
     if not len(open_rows):
         return Listed()
 
     def points(rows: numpy.ndarray) -> numpy.ndarray:
-        return answered.kind.points(taken(answered.examples, open_rows[rows]), columns, described["types"])
+        return kind.points(taken(answered.examples, open_rows[rows]), columns, described.get("types", {}))
 
     chosen = open_rows[next_labels.choose(target.uncertainty(answered.outputs[open_rows]), points)]
     if not len(chosen):

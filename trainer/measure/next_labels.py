@@ -1,8 +1,8 @@
 """Rows whose label would teach a model most: those that it is unsure of, without several that are alike.
 
-The rows are chosen one after the other. Each is the one that comes nearest to the rows of the pool that no chosen row is near yet, where a row counts
-as much as the model is unsure of it (greedy maximum of a facility location function). So the list holds no copies, and no lonely rows that say nothing
-about others. Nothing is drawn by chance.
+The rows are chosen one after the other. Each is the one that comes nearest to the rows of the pool that no chosen row is near yet, where a row
+counts as much as the model is unsure of it (greedy maximum of a facility location function). So the list holds no copies, and no lonely rows that
+say nothing about others. Nothing is drawn by chance.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,8 @@ def choose(uncertainty: numpy.ndarray, points: Callable[[numpy.ndarray], numpy.n
     if not found.size:
         return pool[:most]
     alike = _alike(found)
-    near, chosen, first = numpy.zeros(len(pool)), [], 0.0
+    near, first = numpy.zeros(len(pool)), 0.0
+    chosen: list[int] = []
     while len(chosen) < min(most, len(pool)):
         gains = (numpy.maximum(alike - near, 0) * weights).sum(axis=1)
         gains[chosen] = -1

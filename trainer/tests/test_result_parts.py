@@ -172,7 +172,7 @@ def test_a_prediction_publishes_its_table_and_a_result_that_fits_the_schema(star
         assert "per_file" not in told
     else:  # each file is an example: its answer becomes metadata of the file
         assert [(f["file"], f.get("id"), f["predicted"]) for f in told["per_file"]] == [("a.txt", "file0", "red"), ("c.txt", None, "blue")]
-    assert [a["path"] for a in result["artifacts"]] == ["out/predictions.csv"]
+    assert [a["path"] for a in result["artifacts"]] == ["out/next-labels.csv", "out/predictions.csv"], "no row has a label"
     assert results.already_done(spec)
     assert not (spec.work / "out").exists()
 

@@ -159,7 +159,7 @@ func TestThePageGoesFromFileToFile(t *testing.T) {
 		require.NoError(t, err)
 		defer func() { _ = answer.Body.Close() }()
 		require.Equal(t, http.StatusSeeOther, answer.StatusCode)
-		next, err := bob.Get(s.URL + answer.Header.Get("Location")) //nolint:gosec // the studio of the test
+		next, err := bob.Get(s.URL + answer.Header.Get("Location"))
 		require.NoError(t, err)
 		defer func() { _ = next.Body.Close() }()
 		body, err := io.ReadAll(next.Body)

@@ -33,6 +33,6 @@ def _numbers(values: numpy.ndarray) -> numpy.ndarray:
 
 
 def _categories(cells: Sequence[str]) -> numpy.ndarray:
-    names, codes, counts = numpy.unique(numpy.asarray(cells, object).astype(str), return_inverse=True, return_counts=True)
+    _, codes, counts = numpy.unique(numpy.asarray(cells, object).astype(str), return_inverse=True, return_counts=True)
     kept = numpy.argsort(-counts, kind="stable")[:_CATEGORIES]
     return (codes[:, None] == kept[None]).astype(numpy.float64)
