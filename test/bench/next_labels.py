@@ -1,4 +1,4 @@
-"""Measures how many labels a model needs where the list of a prediction says which: make bench-next [SETS='digits breast-cancer'] [SEEDS=3].
+"""Measures how many labels a model needs where the list of a prediction says which: make bench-next [SETS='digits'] [SEEDS=5].
 
 A person labels 40 rows chosen by chance and trains. Then the model answers all rows without a label, and 40 more get the label that they have
 in truth: those of next-labels.csv, or 40 by chance. Both go on like this. Printed is the accuracy on the same held-out third after each step, as the
@@ -82,7 +82,7 @@ def curve(rows: Rows, seed: int, by_list: bool, model: str) -> list[float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sets", nargs="*", default=[])
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--texts", default="")
     args = parser.parse_args()
     sets = {**SETS, **({"texts": lambda: texts(args.texts)} if args.texts else {})}
