@@ -60,6 +60,7 @@ def prediction(
         **answered.target.overview(answered.outputs, settings),
         **_scores(settings, model, answered, label_column, events),
         **({"next_labels": wanted.found} if wanted.found else {}),
+        **({} if own or unit else _figures(answered, compared)),
         **({"facts": [{"name": name, "value": value} for name, value in facts.items() if value]} if facts else {}),
     }  # fmt: skip
     if samples is None and not unit and (kind.files_are_examples or not any(e.row for e in answered.examples)):
@@ -121,6 +122,17 @@ def _scores(settings, model, answered: Answered, label_column: str, events: Even
     if not scores:
         events.warning("labels_unused", "The answers have no scores: nothing of what the dataset says is right can be compared with them.")
     return {"label_column": label_column, "scores": scores, "trained_scores": model.description["test"]}
+
+
+def _figures(answered: Answered, compared: Comparison | None) -> dict:
+    """What a history keeps of the answers: the mean of their probabilities or of the numbers, and how many rows are unlike the training rows."""
+    found: dict = {} if compared is None else {"unlike": compared.marked}
+    if answered.confidence is not None and answered.confidence.size:
+        return found | {"mean_confidence": round(min(1.0, float(answered.confidence.mean())), 4)}
+    numbers = answered.predicted
+    if not answered.target.labels and numbers.ndim == 1 and numbers.dtype.kind == "f" and numbers.size:
+        return found | {"mean": float(numbers.mean(dtype=numpy.float64))}
+    return found
 
 
 def _samples(answered: Answered, columns: list[str]) -> list[dict]:

@@ -23,7 +23,11 @@ const outModel = "out/model/"
 // prediction and a check make none, so the record keeps the model that it has, nil for none.
 func (d *Deliverer) register(ctx context.Context, rec job.Record, r *results.Result) (*registry.Version, error) {
 	if r.Kind != results.ResultTraining {
-		return model.Of(rec)
+		v, err := model.Of(rec)
+		if err == nil && v != nil && r.Prediction != nil && len(rec.Request.Announced) > 0 {
+			err = d.remember(rec, v, r)
+		}
+		return v, err
 	}
 	if err := d.noteFinished(ctx, rec); err != nil {
 		return nil, err
