@@ -41,7 +41,7 @@ type Prediction struct {
 }
 
 // Remember adds a prediction to the history of a model, in the place of an earlier one of the same run. The oldest ones beyond the limit are dropped. A
-// history that cannot be read begins anew.
+// history that cannot be read is replaced.
 func (r *Registry) Remember(of Dataset, name string, p Prediction) error {
 	if !nameForm.MatchString(name) {
 		return fmt.Errorf("no model is called %q", text.Excerpt(name, maxName))

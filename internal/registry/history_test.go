@@ -39,7 +39,7 @@ func TestAHistoryHasEachRunOnceAndIsBounded(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("{"), 0o600))
 	_, err = r.History(of, "birds")
 	require.ErrorIs(t, err, ErrUnreadable)
-	require.NoError(t, r.Remember(of, "birds", entry(1)), "it begins anew")
+	require.NoError(t, r.Remember(of, "birds", entry(1)), "it is replaced")
 	all, err = r.History(of, "birds")
 	require.NoError(t, err)
 	require.Len(t, all, 1)
