@@ -184,7 +184,7 @@ soak: setup test-programs ## hundreds of jobs under random faults: make soak [SO
 	@SOAK=$(or $(SOAK),10m) SEED=$(SEED) go test -tags 'integration soak' -count=1 -v -timeout 0 -run TestSoak ./test/faults
 
 e2e-kuberay: build ## trainings on a real Kubernetes node: the Helm chart, RayJobs, real pods, and pods that are killed (root) [RUN=TestName]
-	@export CACHE=$(CACHE); KUBECONFIG=$$(test/cluster/up.sh) && PATH=$$(test/cluster/binaries.sh helm):$$PATH && export KUBECONFIG PATH && \
+	@export CACHE=$(CACHE); KUBECONFIG=$$(test/cluster/up.sh) && test/cluster/kueue.sh && PATH=$$(test/cluster/binaries.sh helm):$$PATH && export KUBECONFIG PATH && \
 	test/cluster/image.sh clowder-ray/extractor:e2e bin/extractor && \
 	go test -tags kuberay -count=1 -v -failfast -timeout 45m $(if $(RUN),-run '$(RUN)') ./test/kuberay
 
@@ -326,6 +326,10 @@ bench-installed: setup ## trainings from small installed models on made pictures
 .PHONY: bench-coverage
 bench-coverage: setup ## measure whether intervals and possible classes keep their promise, over 20 seeds: make bench-coverage [SETS='diabetes wine'] [SEEDS=20]
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/coverage.py $(SETS) --seeds $(or $(SEEDS),20)
+
+.PHONY: bench-coverage-pictures
+bench-coverage-pictures: setup ## the same for counts of objects, areas of classes and means of pictures, on made pictures: make bench-coverage-pictures [SETS='counts areas means']
+	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/coverage_pictures.py $(SETS)
 
 bench-series: setup ## error and coverage of forecasts on series that you have: make bench-series SETS=dir [CUTS=4]
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/series.py "$(SETS)" --cuts $(or $(CUTS),4)

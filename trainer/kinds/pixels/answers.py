@@ -22,6 +22,7 @@ from trainer.kinds.pixels.codings import EMPTY, MOST
 from trainer.kinds.pixels.content import Pixels
 from trainer.kinds.pixels.target import PixelClasses
 from trainer.kinds.pixels.windows import HALO, is_empty, multiple, normalised, parts
+from trainer.targets import spans
 
 MOST_PIXELS = 4_000_000  # of all pictures in a request: some seconds of one core, and masks of some megabytes
 MOST_BYTES = 128 << 20  # of their decoded values
@@ -53,9 +54,11 @@ class Painter:
 
     @property
     def forms(self) -> list[tuple[str, str, list[int]]]:
+        ends = ("low", "high") if self._target.promise is not None else ()
         if self._classes:
-            return [("overlay", "BYTES", [-1]), ("mask", "BYTES", [-1]), ("share", "FP64", [-1, len(self._target.labels)])]
-        return [("map", "BYTES", [-1]), ("numbers", "BYTES", [-1]), *((name, "FP64", [-1]) for name in ("mean", "smallest", "largest"))]
+            of_labels = [-1, len(self._target.labels)]
+            return [("overlay", "BYTES", [-1]), ("mask", "BYTES", [-1]), *((name, "FP64", of_labels) for name in ("share", *ends))]
+        return [("map", "BYTES", [-1]), ("numbers", "BYTES", [-1]), *((name, "FP64", [-1]) for name in ("mean", "smallest", "largest", *ends))]
 
     def tensors(self, cells: dict[str, list]) -> list[dict]:
         """The output tensors for the pictures in ``cells``. Raises Refused."""
@@ -98,7 +101,13 @@ class Painter:
             _pictures("overlay", drawn, {"shown": True}),
             _pictures("mask", [_png(delivery.picture(a, coding)) for a in answers], {}),
             {"name": "share", "datatype": "FP64", "shape": list(shares.shape), "parameters": legend, "data": shares.round(6).ravel().tolist()},
+            *self._within(shares, "share"),
         ]
+
+    def _within(self, values: numpy.ndarray, of: str) -> list[dict]:
+        """The intervals of ``values`` (pictures x values), where the model promises them."""
+        made = self._target.promise
+        return spans.tensors(made, self._target.bounds(values), of) if made is not None else []
 
     def _of_numbers(self, pictures: list[numpy.ndarray], answers: list[numpy.ndarray], side: int) -> list[dict]:
         low, high = self._target.mean - 2 * self._target.std, self._target.mean + 2 * self._target.std
@@ -111,6 +120,7 @@ class Painter:
             _pictures("map", [_png(_few_colours(_scaled(_smaller(a, side), low, high))) for a in answers], {"shown": True, **scale}),
             _pictures("numbers", [_png(_levels(a, *e)) for a, e in zip(answers, ends)], {}),
             *({"name": n, "datatype": "FP64", "shape": [len(v)], "data": [float(f"{x:.9g}") for x in v]} for n, v in values.items()),
+            *self._within(numpy.asarray(values["mean"]), "mean"),
         ]
 
 

@@ -3,7 +3,8 @@
 from typing import Any
 
 from trainer.kinds.examples import ExampleKind
-from trainer.kinds.pixels.target import ACCURACY, BORDERS, MIOU, PixelClasses, PixelNumbers
+from trainer.kinds.pixels.numbers import PixelNumbers
+from trainer.kinds.pixels.target import ACCURACY, BORDERS, MIOU, PixelClasses
 
 CLASSES, NUMBERS = "image-segmentation", "pixel-regression"
 PLACES = 60_000_000  # that the network reads in all epochs together, where nobody chose the epochs: about 6 minutes of one core

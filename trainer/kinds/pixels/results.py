@@ -11,7 +11,8 @@ from trainer.errors import some
 from trainer.export import display
 from trainer.export.finished import Answered, Finished
 from trainer.kinds.pixels import codings, delivery, shown
-from trainer.kinds.pixels.scenes import where
+from trainer.kinds.pixels.numbers import PixelNumbers
+from trainer.kinds.pixels.scenes import units, where
 from trainer.kinds.pixels.target import Counted, PixelClasses, ious
 from trainer.measure import intervals
 from trainer.run_folder import files
@@ -101,27 +102,40 @@ def answers_table(answered: Answered) -> str:
 
 
 def table(examples, target, figures: numpy.ndarray, known: numpy.ndarray) -> str:
-    """The areas of the answers as CSV; with the true ones and how good the answers are where masks are known."""
+    """The areas of the answers as CSV, with their intervals; with the true ones and how good the answers are where masks are known."""
+    more, promises = bool(known.any()), ["low", "high"] * (target.promise is not None)
     if not isinstance(target, PixelClasses):
-        head = ["file", "pixels", "mean predicted", *["mean", "rmse"] * bool(known.any())]
-        return display.table(head, (_numbers(e, f, k, bool(known.any())) for e, f, k in zip(examples, figures, known)))
-    head = ["file", "class", "predicted pixels", "predicted share", *["pixels", "iou"] * bool(known.any())]
-    return display.table(head, (line for e, f, k in zip(examples, figures, known) for line in _classes(e, target, f, k, bool(known.any()))))
+        head = ["file", "pixels", "mean predicted", *promises, *["mean", "rmse"] * more]
+        return display.table(head, (_numbers(e, target, f, k, more) for e, f, k in zip(examples, figures, known)))
+    head = ["file", "class", "predicted pixels", "predicted share", *promises, *["pixels", "iou"] * more]
+    return display.table(head, (line for e, f, k in zip(examples, figures, known) for line in _classes(e, target, f, k, more)))
 
 
-def _numbers(example: Example, figures: numpy.ndarray, known: bool, any_known: bool) -> list:
+def _numbers(example: Example, target: PixelNumbers, figures: numpy.ndarray, known: bool, any_known: bool) -> list:
     number, squares, _, total, _, said, pixels = figures
-    line = [example.file, int(pixels), f"{said / max(1, pixels):.6g}"]
+    within = _ends(example, target, numpy.asarray([said / max(1, pixels)]), "{:.6g}")[0]
+    line = [example.file, int(pixels), f"{said / max(1, pixels):.6g}", *within]
     more = [f"{total / number:.6g}", f"{(squares / number) ** 0.5:.6g}"] if known and number else ["", ""]
     return [*line, *more] if any_known else line
 
 
 def _classes(example: Example, target: PixelClasses, figures: numpy.ndarray, known: bool, any_known: bool):
     areas, confusion = target.areas(figures), target.confusion(figures)
+    shares = areas / max(1, areas.sum())
+    within = _ends(example, target, shares, "{:.4f}")
     for number, (label, overlap) in enumerate(zip(target.labels, ious(confusion))):
-        line = [example.file, label, int(areas[number]), f"{areas[number] / max(1, areas.sum()):.4f}"]
+        line = [example.file, label, int(areas[number]), f"{shares[number]:.4f}", *within[number]]
         more = [int(confusion[number].sum()), f"{overlap:.4f}" if numpy.isfinite(overlap) else ""] if known else ["", ""]
         yield [*line, *more] if any_known else line
+
+
+def _ends(example: Example, target: PixelClasses | PixelNumbers, values: numpy.ndarray, form: str) -> list[list[str]]:
+    """The ends of the interval of each value of a picture; without a promise none, and empty ones for a scene, which is no held-out picture."""
+    if target.promise is None:
+        return [[] for _ in values]
+    if isinstance(example.content, units.Asked):
+        return [["", ""] for _ in values]
+    return [[form.format(low), form.format(high)] for low, high in zip(*(end[0] for end in target.bounds(values[None])))]
 
 
 def samples(answered: Answered) -> list[dict]:

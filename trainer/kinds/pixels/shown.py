@@ -10,7 +10,8 @@ import numpy
 from PIL import Image
 
 from trainer.kinds.pixels.codings import MOST
-from trainer.kinds.pixels.target import PixelClasses, PixelNumbers
+from trainer.kinds.pixels.numbers import PixelNumbers
+from trainer.kinds.pixels.target import PixelClasses
 from trainer.kinds.pixels.windows import Windows
 
 EACH = 12  # windows of a sort

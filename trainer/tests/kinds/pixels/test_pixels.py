@@ -24,7 +24,8 @@ from trainer.kinds.pixels import asking, codings, delivery, encoder as encoding,
 from trainer.kinds.pixels.content import Pixels
 from trainer.kinds.pixels.encoder import Encoder
 from trainer.kinds.pixels.network import UNet
-from trainer.kinds.pixels.target import Counted, PixelClasses, PixelNumbers, ious
+from trainer.kinds.pixels.numbers import PixelNumbers
+from trainer.kinds.pixels.target import Counted, PixelClasses, ious
 from trainer.kinds.pixels.windows import Windows
 from trainer.run_folder.events import Events
 
