@@ -9,7 +9,7 @@ from trainer.core import mapped, registry
 from trainer.core.columnar import targets
 from trainer.core.example import Dataset, Example
 from trainer.core.kind import Kind
-from trainer.data import audit, chosen, file_names, folders, images, names, ordered, origins, splits, subset
+from trainer.data import audit, chosen, file_names, folders, images, names, ordered, origins, splits, subset, together
 from trainer.data.checks import Checks
 from trainer.data.claims import ROWS, Claim, Files
 from trainer.data.columns.features import CATEGORY, NUMBER, TEXT
@@ -92,6 +92,7 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
         given = {name: [e for e in rows if id(e) in whole] for name, rows in given.items()}
     chosen.check(claimed.files.spec.inputs, given, checks.not_read)
     grouped = origins.group(given, found.origins, roles.labelled, settings, reading.rule, checks)
+    ways = [] if grouped.rule.whole else [*together.of_datasets(given, found.origins), *(reading.together or together.of_files(given))]
     given, rule = grouped.rows, grouped.rule
     by_time = roles.reads_cells and rule.by == ordered.TIME
     by_row = roles.reads_cells and NUMBER not in roles.types.values()
@@ -127,6 +128,7 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
         checks=checks.entries,
         split_sha256=split_sha256,
         separator=roles.sets.separator if roles.sets else "",
+        together=tuple(ways),
     )
 
 
