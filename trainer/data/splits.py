@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy
 
+from trainer.core import columnar
 from trainer.core.columnar import Examples, groups, taken, targets, whens
 from trainer.core.example import SPLITS, Example
 from trainer.data import ordered
@@ -102,7 +103,8 @@ def _how(in_time: str, cut: Mapping[str, Sequence[Example]], settings, rule: Rul
         return Cut(ordered.TIME)
     if not any(groups(cut["test"])):
         return Cut(ordered.RANDOM)
-    new = rule.new or (f"values of {settings.group_column}" if settings.group_column else "groups")
+    of_files = columnar.groups(cut["test"]) == columnar.files(cut["test"])
+    new = rule.new or (f"values of {settings.group_column}" if settings.group_column else "files" if of_files else "groups")
     return Cut(ordered.GROUP, new)
 
 

@@ -12,7 +12,7 @@ from trainer.core.blocks import NUMBER, RESULT, Cell, Column, Section
 from trainer.core.example import SPLITS, Dataset
 from trainer.data import ordered
 from trainer.data.checks import Checks
-from trainer.data.cut import Cut
+from trainer.data.cut import GIVEN, TITLE, Cut
 from trainer.measure import linear, other_split
 from trainer.measure.label_sets import LabelSets
 from trainer.measure.other_split import Compared
@@ -22,11 +22,11 @@ from trainer.training.candidates import Candidate
 if TYPE_CHECKING:
     from trainer.training.prepare import Prepared
 
-TITLE = "What the split imitates"
 CODE = "split_flatters"
 _ROWS = 1000  # that are looked at for a way in which rows belong together
 _OF_GROUP = 20  # rows of a group that are looked at, where there are many
-_READ = 20_000  # examples whose features are computed for this
+_KNOWN = 0.9  # share of the test rows that share what they share with training rows, for the sentence to say so
+_READ = 200_000  # examples, of which some are looked at for this
 _HOW = (
     "Both scores are those of a small model that is fitted only for this, in {folds} parts of up to {rows} rows, so compare them with each other "
     "and not with the scores of the delivered model."
@@ -43,7 +43,8 @@ class _Way:
     times: bool = False
     why: str = ""
     do: str = ""
-    warns: bool = False
+    sure: bool = False
+    said: bool = False
 
 
 def sections(best: Candidate, prepared: "Prepared", data: Dataset, checks: Checks) -> list[Section]:
@@ -52,15 +53,17 @@ def sections(best: Candidate, prepared: "Prepared", data: Dataset, checks: Check
         return []
     plan, cut, things = prepared.plan, checks.cut, prepared.plan.kind.things
     target, answers = best.target or plan.target, best.outcome.answers["test"]
-    inside = [blocks.text(cut.imitates(things))]
-    found = []
-    if isinstance(answers, Predictions | LabelSets) and not plan.kind.answers_places:
+    found, known = [], ""
+    small = sum(len(part) for part in data.splits.values()) <= _READ
+    if small and isinstance(answers, Predictions | LabelSets) and not plan.kind.answers_places:
         for way in _ways(cut, data, plan.settings)[:2]:
-            shared = _shared(way, cut, data)
+            shared, share = _shared(way, cut, data)
+            known = known or (way.name if way.sure and share >= _KNOWN else "")
             compared = _compared(way, prepared, data)
             found.append((way, shared, None if compared is None else _scores(compared[0], compared[1], target, plan.metric, data)))
-            if compared is not None and compared[0].falls and way.warns and cut.by in (ordered.RANDOM, "given"):
+            if compared is not None and compared[0].falls and way.sure and not way.said and cut.by in (ordered.RANDOM, GIVEN):
                 _warn(way, found[-1][2], target.metrics[plan.metric].title, things, checks)
+    inside = [blocks.text(cut.imitates(things, known))]
     if found:
         inside += _blocks(found, target.metrics[plan.metric].title, cut, things)
     return [Section(RESULT, TITLE, inside)]
@@ -73,30 +76,30 @@ def _ways(cut: Cut, data: Dataset, settings: Any) -> list[_Way]:
     ways = []
     if data.together:
         keys = [key for rows in parts for key in zip(columnar.files(rows), columnar.rows(rows).tolist(), strict=True)]
-        ways = [_Way(t.name, [t.of.get(key, "") for key in keys], False, t.why, t.do, t.tells and not t.said) for t in data.together]
+        ways = [_Way(t.name, [t.of.get(key, "") for key in keys], False, t.why, t.do, t.tells, t.said) for t in data.together]
     whens = numpy.concatenate([columnar.whens(rows) for rows in parts])
     if len(numpy.unique(whens[~numpy.isnan(whens)])) >= other_split.FEWEST // 2:
         ways.append(_Way("time", whens.tolist(), True))
     return ways
 
 
-def _shared(way: _Way, cut: Cut, data: Dataset) -> str:
-    """How much of what test rows share is also in the training."""
+def _shared(way: _Way, cut: Cut, data: Dataset) -> tuple[str, float]:
+    """How many test rows share something with a training row, in a sentence, and as a share of them."""
     if way.times or cut.by == ordered.GROUP:
-        return ""
+        return "", 0.0
     trained, tested = len(data.splits["train"]), len(data.splits["test"])
     there, held = set(way.marks[:trained]) - {""}, [m for m in way.marks[-tested:] if m]
     known = sum(m in there for m in held)
-    return f"{known} of {len(held)} test rows share their {way.name} with a training row ({way.why})" if held else ""
+    if not held:
+        return "", 0.0
+    return f"{known} of {len(held)} test rows share their {way.name} with a training row ({way.why})", known / tested
 
 
 def _compared(way: _Way, prepared: "Prepared", data: Dataset) -> tuple[Compared, numpy.ndarray] | None:
     """The comparison, and the encoded targets of its rows; None where it cannot be made."""
     plan = prepared.plan
     rows = _chosen(way, plan.settings.seed)
-    if len(rows) < other_split.FEWEST or sum(len(part) for part in data.splits.values()) > _READ:
-        return None
-    features = _features(rows, prepared, data)
+    features = _features(rows, prepared, data) if len(rows) >= other_split.FEWEST else None
     if features is None:
         return None
     sizes = numpy.cumsum([0, *(len(data.splits[n]) for n in SPLITS)])

@@ -13,6 +13,7 @@ from trainer.data import audit, chosen, file_names, folders, images, names, orde
 from trainer.data.checks import Checks
 from trainer.data.claims import ROWS, Claim, Files
 from trainer.data.columns.features import CATEGORY, NUMBER, TEXT
+from trainer.data.cut import Cut
 from trainer.data.keys import Keys
 from trainer.data.sources import Sources
 from trainer.errors import UserError, some
@@ -110,6 +111,8 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
         audit.examples(complete, roles.labelled, keys, checks)
         if roles.reads_cells or roles.reads_texts:
             leaks.check(complete["train"], roles, checks)
+    if checks.cut == Cut():
+        checks.cut = claimed.files.checks.cut  # of what was cut while it was read
     split_sha256 = splits.digest(complete, keys)
     mapped.rest()
     memory.release()
