@@ -24,6 +24,7 @@ _WORDS = frozenset(
     """patient subject participant person individual animal donor specimen plant plot site station farm household school hospital clinic
     transect quadrat tree colony nest capture scene session recording speaker batch slide device sensor catchment watershed borehole core""".split()
 )
+_OF_ROWS = frozenset("index idx key row rowid row_id number nr no".split())  # names of identifiers that say nothing of things
 _ENDINGS = frozenset("id ids no nr number num code name key label".split())
 _PART = re.compile(r"[a-z]+|[A-Z][a-z]+|[A-Z]+(?![a-z])")
 
@@ -49,7 +50,7 @@ class Together:
 def is_named(name: str) -> bool:
     """Whether a column of this name tells things that may have several rows: the last word, or the one before id, number or name, says so."""
     words = [w.lower() for w in _PART.findall(name)]
-    if names.is_identifier(name):
+    if names.is_identifier(name) and name.strip().lower() not in _OF_ROWS:
         return True
     while len(words) > 1 and words[-1] in _ENDINGS:
         words.pop()

@@ -15,7 +15,8 @@ FEWEST = 40  # rows
 _TREES = 15
 _CHANCE = 3.0  # standard errors that a rise of the error must have
 _KNOWS = 0.15  # share of the variance that a model must explain for its fall to mean something
-_FALLS = 0.3  # share of that, which it must lose
+_FALLS, _WORSE = 0.3, 2.0  # share of that, which it must lose, or times that its squared error must be as large
+_GOOD = 0.9  # share of the variance with which a model is good enough however it fell
 _HUGE = 400_000  # entries of the targets of classes, rows times classes
 
 
@@ -66,10 +67,17 @@ def _compared(features: Features, wanted: numpy.ndarray, random: list, other: li
     errors = [_errors(found[rows], wanted[rows]) for found in said]
     constant = _errors(numpy.broadcast_to(mean, wanted[rows].shape), wanted[rows]).sum() or 1.0
     explained = [1 - e.sum() / constant for e in errors]
-    rise = numpy.bincount(groups[rows], errors[1] - errors[0])
-    sure = rise.sum() > _CHANCE * numpy.sqrt((rise**2).sum())
-    falls = explained[0] >= _KNOWS and explained[1] <= (1 - _FALLS) * explained[0] and bool(sure)
+    worse = explained[1] <= _GOOD and errors[1].sum() >= _WORSE * errors[0].sum()
+    less = explained[1] <= (1 - _FALLS) * explained[0] or worse
+    falls = explained[0] >= _KNOWS and less and _is_sure(errors[1] - errors[0], groups[rows])
     return Compared(said[0][rows], said[1][rows], rows, falls)
+
+
+def _is_sure(rise: numpy.ndarray, groups: numpy.ndarray) -> bool:
+    """Whether the errors of rows rise beyond chance, where rows of a group may rise together: by their sums over groups, or by the number of groups
+    with a rise, which single groups with large errors do not hide."""
+    sums = numpy.bincount(numpy.unique(groups, return_inverse=True)[1], rise)
+    return bool(any(of.sum() > _CHANCE * numpy.sqrt((of**2).sum()) for of in (sums, numpy.sign(sums))))
 
 
 def _errors(found: numpy.ndarray, wanted: numpy.ndarray) -> numpy.ndarray:

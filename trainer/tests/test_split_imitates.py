@@ -82,12 +82,13 @@ def test_texts_of_one_author_are_told_from_those_of_new_ones(make_run):
         rows += [
             [f"donor {case}", " ".join(chance.sample(words, 8)), "yes" if (case % 2 == 0) == (chance.random() < 0.9) else "no"] for _ in range(6)
         ]
-    spec = make_run({"t.csv": table(["donor", "text", "label"], rows)}, model="words")
+    spec = make_run({"t.csv": table(["donor", "text", "label"], rows)}, model="words", text_column="text")
     assert run(str(spec), "ray") == 0
     result = result_of(spec.parent)
     scores = said(result)[1]
     assert scores["texts held out at random"] > scores["texts of a new donor"] + 0.1
-    assert warned(result)
+    assert any("set group_column to donor" in w["text"] for w in result["warnings"]), "said once, by the labels alone"
+    assert not warned(result)
 
 
 def test_a_run_without_ways_says_one_sentence(make_run):

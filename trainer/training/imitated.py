@@ -54,11 +54,12 @@ def sections(best: Candidate, prepared: "Prepared", data: Dataset, checks: Check
     plan, cut, things = prepared.plan, checks.cut, prepared.plan.kind.things
     target, answers = best.target or plan.target, best.outcome.answers["test"]
     found, known = [], ""
+    warned = any(c["code"] == ordered.AGAIN for c in checks.entries)
     small = sum(len(part) for part in data.splits.values()) <= _READ
     if small and isinstance(answers, Predictions | LabelSets) and not plan.kind.answers_places:
-        for way in _ways(cut, data, plan.settings)[:2]:
+        for way in _ways(cut, data, plan.settings, warned)[:2]:
             shared, share = _shared(way, cut, data)
-            known = known or (way.name if way.sure and share >= _KNOWN else "")
+            known = known or (way.name if way.sure and not way.times and share >= _KNOWN else "")
             compared = _compared(way, prepared, data)
             found.append((way, shared, None if compared is None else _scores(compared[0], compared[1], target, plan.metric, data)))
             if compared is not None and compared[0].falls and way.sure and not way.said and cut.by in (ordered.RANDOM, GIVEN):
@@ -69,7 +70,7 @@ def sections(best: Candidate, prepared: "Prepared", data: Dataset, checks: Check
     return [Section(RESULT, TITLE, inside)]
 
 
-def _ways(cut: Cut, data: Dataset, settings: Any) -> list[_Way]:
+def _ways(cut: Cut, data: Dataset, settings: Any, warned: bool) -> list[_Way]:
     parts = [data.splits[n] for n in SPLITS]
     if cut.by == ordered.GROUP:
         return [_Way(settings.group_column or cut.new, [g for rows in parts for g in columnar.groups(rows)])]
@@ -79,7 +80,7 @@ def _ways(cut: Cut, data: Dataset, settings: Any) -> list[_Way]:
         ways = [_Way(t.name, [t.of.get(key, "") for key in keys], False, t.why, t.do, t.tells, t.said) for t in data.together]
     whens = numpy.concatenate([columnar.whens(rows) for rows in parts])
     if len(numpy.unique(whens[~numpy.isnan(whens)])) >= other_split.FEWEST // 2:
-        ways.append(_Way("time", whens.tolist(), True))
+        ways.append(_Way("time", whens.tolist(), True, "", "set data.split to time", sure=True, said=warned))
     return ways
 
 
@@ -170,11 +171,15 @@ def _scores(compared: Compared, truth: numpy.ndarray, target: Any, metric: str, 
 
 
 def _warn(way: _Way, scores: tuple[float, float], metric: str, things: str, checks: Checks) -> None:
+    if way.times:
+        shared, held, new = f"The test {things} are from the same time as the training {things}", f"the latest {things} held out", f"later {things}"
+    else:
+        shared, held = f"The test {things} share their {way.name} with training {things}", f"each {way.name} held out as a whole"
+        new = f"a new {way.name}"
     checks.warning(
         CODE,
-        f"The test {things} share their {way.name} with training {things}, and a small model is clearly worse without that: its {metric} is "
-        f"{scores[0]:.3g} with {things} held out at random and {scores[1]:.3g} with each {way.name} held out as a whole. The scores of the test "
-        f"flatter if the model is to answer for a new {way.name}. To measure that, {way.do}.",
+        f"{shared}, and a small model is clearly worse without that: its {metric} is {scores[0]:.3g} with {things} held out at random and "
+        f"{scores[1]:.3g} with {held}. The scores of the test flatter if the model is to answer for {new}. To measure that, {way.do}.",
     )
 
 
