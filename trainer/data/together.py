@@ -6,12 +6,13 @@ What is found here changes no split. A training measures what its score would be
 import collections
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from trainer.core import columnar
 from trainer.core.example import Example
 from trainer.data import names, ordered
+from trainer.data.ordered import Rule
 from trainer.data.origins import Origins
 
 MIN_GROUPS = 5  # so that each can be held out and others be learnt from
@@ -73,12 +74,20 @@ def of_files(given: Mapping[str, Sequence[Example]]) -> list[Together]:
     if not examples or any(e.row for e in examples):
         return []
     found = []
-    for name, why, of in (("folder", "they are in one folder", _folder), ("name", "their names differ in the last number alone", _before_number)):
+    for name, why, of in (("folder", "they are in one folder", _folder), ("series", "their names differ in the last number alone", _before_number)):
         groups = {e.file: of(e.file) for e in examples}
         if _tell_groups(groups, examples):
-            do = "put those of some groups into a folder called test"
-            found.append(Together(f"{name} of files", ordered.GROUP, why, do, {(e.file, 0): groups[e.file] for e in examples if groups[e.file]}))
+            found.append(
+                Together(name, ordered.GROUP, why, "set data.split to group", {(e.file, 0): groups[e.file] for e in examples if groups[e.file]})
+            )
     return found[:_MOST]
+
+
+def kept(given: Mapping[str, Sequence[Example]], way: Together, things: str) -> tuple[dict[str, list[Example]], Rule]:
+    """The files of ``given`` with their groups by ``way``, and the rule that keeps these together. ``things`` are examples, in the plural."""
+    plural = way.name if way.name.endswith("s") else f"{way.name}s"
+    rule = Rule(whole=f"the {things} of each of {len(set(way.of.values()))} {plural}, since {way.why},", new=plural)
+    return {name: [replace(e, group=way.of.get((e.file, e.row), "")) for e in rows] for name, rows in given.items()}, rule
 
 
 def _rows(given: Mapping[str, Sequence[Example]]) -> list[tuple[str, int]]:

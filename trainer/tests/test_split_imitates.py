@@ -2,17 +2,19 @@
 
 import random
 
+import loading
 import numpy
 import pytest
 from conftest import events_of
 from result_checks import check_success, result_of
-from test_data_load import table
+from test_data_load import spec_of, table
 
 from trainer.core.example import Example
 from trainer.data import ordered, together
 from trainer.data.cut import TITLE, Cut
 from trainer.measure import other_split
 from trainer.run import run
+from trainer.run_folder.events import Events
 from trainer.training import imitated
 
 ROWS, EACH = 300, 6
@@ -121,9 +123,9 @@ def files(*names_and_labels) -> dict[str, list[Example]]:
 @pytest.mark.parametrize(
     ("given", "names"),
     [
-        pytest.param([(f"{'cat' if s % 2 else 'dog'}/site{s}/{i}.jpg", "cd"[s % 2]) for s in range(12) for i in range(4)], ["folder of files"],
+        pytest.param([(f"{'cat' if s % 2 else 'dog'}/site{s}/{i}.jpg", "cd"[s % 2]) for s in range(12) for i in range(4)], ["folder"],
                      id="a folder for each site below the label"),
-        pytest.param([(f"{'cat' if s % 2 else 'dog'}/plant{s}_{i}.jpg", "cd"[s % 2]) for s in range(12) for i in range(4)], ["name of files"],
+        pytest.param([(f"{'cat' if s % 2 else 'dog'}/plant{s}_{i}.jpg", "cd"[s % 2]) for s in range(12) for i in range(4)], ["series"],
                      id="several pictures of a plant"),
         pytest.param([(f"{'cat' if i % 2 else 'dog'}/IMG_{i:04d}.jpg", "cd"[i % 2]) for i in range(60)], [], id="numbers of a camera"),
         pytest.param([(f"class{s}/{i}.jpg", str(s)) for s in range(12) for i in range(4)], [], id="folders that are the labels"),
@@ -135,6 +137,13 @@ def test_names_of_files_tell_groups(given, names):
     assert [t.name for t in found] == names
     for way in found:
         assert len(set(way.of.values())) == 12
+
+
+def test_files_of_a_series_stay_together_where_the_user_asks(tmp_path):
+    texts = {f"{'pro' if s % 2 else 'con'}/letter{s}-{i}.txt": f"words of {s} and {i} {s * i * 7 % 11}" for s in range(24) for i in range(3)}
+    data = loading.load(spec_of(tmp_path, texts), Events(tmp_path / "events.jsonl", 1), split="group", test_fraction=0.2)
+    series = {name: {e.file.rpartition("-")[0] for e in rows} for name, rows in data.splits.items()}
+    assert series["test"] and not series["train"] & series["test"] and not data.together
 
 
 def test_later_rows_are_worse_where_the_world_changes():

@@ -86,14 +86,18 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
     checks.ignore(found.ignored.items())
     roles = reading.roles
     given: dict[str, Any] = {**reading.given}  # lists, or views of columns
-    if reading.rule is None and not (settings.split == ordered.GROUP and found.origins.others):
+    by_names = together.of_files(given)
+    rule = reading.rule
+    if rule is None and settings.split == ordered.GROUP and by_names and not found.origins.others:
+        given, rule = together.kept(given, by_names[0], roles.kind.things)
+    elif rule is None and not (settings.split == ordered.GROUP and found.origins.others):
         ordered.check_random(settings.split, roles.kind.things)
     if roles.reads_images:
         whole = {id(e) for e in images.of_one_sort(images.without_broken([e for rows in given.values() for e in rows], checks), checks)}
         given = {name: [e for e in rows if id(e) in whole] for name, rows in given.items()}
     chosen.check(claimed.files.spec.inputs, given, checks.not_read)
-    grouped = origins.group(given, found.origins, roles.labelled, settings, reading.rule, checks)
-    ways = [] if grouped.rule.whole else [*together.of_datasets(given, found.origins), *(reading.together or together.of_files(given))]
+    grouped = origins.group(given, found.origins, roles.labelled, settings, rule, checks)
+    ways = [] if grouped.rule.whole else [*together.of_datasets(given, found.origins), *(reading.together or by_names)]
     given, rule = grouped.rows, grouped.rule
     by_time = roles.reads_cells and rule.by == ordered.TIME
     by_row = roles.reads_cells and NUMBER not in roles.types.values()
