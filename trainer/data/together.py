@@ -17,7 +17,7 @@ from trainer.data.origins import Origins
 
 MIN_GROUPS = 5  # so that each can be held out and others be learnt from
 MIN_FROM_NAMES = 10  # groups that the names of files tell
-_MOST = 2  # ways that are looked at
+_MOST_EXAMPLES = 200_000
 _MEMBERS = 0.8  # share of the files that have others in their group
 _OF_LABEL = 2  # groups for each label, so that they are no names of labels
 _NUMBERED = re.compile(r"(.*?\d.*?|.{3,}?)[-_. ]+[a-z]?\d{1,6}[a-z]?$", re.IGNORECASE)
@@ -60,7 +60,7 @@ def is_named(name: str) -> bool:
 
 def of_datasets(given: Mapping[str, Sequence[Example]], origins: Origins) -> list[Together]:
     """The datasets of the rows, where a run reads several."""
-    if not origins.others:
+    if not origins.others or _count(given) > _MOST_EXAMPLES:
         return []
     found = {(file, row): origins.of(file) for file, row in _rows(given)}
     usable = MIN_GROUPS <= len(set(found.values())) < len(found)
@@ -70,17 +70,16 @@ def of_datasets(given: Mapping[str, Sequence[Example]], origins: Origins) -> lis
 
 def of_files(given: Mapping[str, Sequence[Example]]) -> list[Together]:
     """The groups of pictures or texts that are a file each, as the folders below their labels or the names before their numbers tell."""
-    examples = [e for rows in given.values() for e in rows]
-    if not examples or any(e.row for e in examples):
+    if any(rows[0].row for rows in given.values() if len(rows)) or _count(given) > _MOST_EXAMPLES:
         return []
+    examples = [e for rows in given.values() for e in rows]
     found = []
     for name, why, of in (("folder", "they are in one folder", _folder), ("series", "their names differ in the last number alone", _before_number)):
         groups = {e.file: of(e.file) for e in examples}
         if _tell_groups(groups, examples):
-            found.append(
-                Together(name, ordered.GROUP, why, "set data.split to group", {(e.file, 0): groups[e.file] for e in examples if groups[e.file]})
-            )
-    return found[:_MOST]
+            of_rows = {(file, 0): group for file, group in groups.items() if group}
+            found.append(Together(name, ordered.GROUP, why, "set data.split to group", of_rows))
+    return found
 
 
 def kept(given: Mapping[str, Sequence[Example]], way: Together, things: str) -> tuple[dict[str, list[Example]], Rule]:
@@ -88,6 +87,10 @@ def kept(given: Mapping[str, Sequence[Example]], way: Together, things: str) -> 
     plural = way.name if way.name.endswith("s") else f"{way.name}s"
     rule = Rule(whole=f"the {things} of each of {len(set(way.of.values()))} {plural}, since {way.why},", new=plural)
     return {name: [replace(e, group=way.of.get((e.file, e.row), "")) for e in rows] for name, rows in given.items()}, rule
+
+
+def _count(given: Mapping[str, Sequence[Example]]) -> int:
+    return sum(map(len, given.values()))
 
 
 def _rows(given: Mapping[str, Sequence[Example]]) -> list[tuple[str, int]]:
@@ -109,7 +112,7 @@ def _tell_groups(groups: Mapping[str, str], examples: list[Example]) -> bool:
     sizes = collections.Counter(g for g in groups.values() if g)
     alone = sum(n for n in sizes.values() if n > 1)
     labels = {e.target for e in examples}
-    if len(sizes) < max(MIN_FROM_NAMES, _OF_LABEL * len(labels) + 1) or alone < _MEMBERS * len(examples):
+    if not examples or len(sizes) < max(MIN_FROM_NAMES, _OF_LABEL * len(labels) + 1) or alone < _MEMBERS * len(examples):
         return False
     of_label = collections.defaultdict(set)
     for e in examples:
