@@ -13,12 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy
 
-from trainer.core import columnar
 from trainer.core.columnar import Examples, groups, taken, targets, whens
 from trainer.core.example import SPLITS, Example
 from trainer.data import ordered
 from trainer.data.checks import Checks
-from trainer.data.cut import Cut
+from trainer.data.cut import Cut, chosen_by
 from trainer.data.duplicates import remove
 from trainer.data.keys import Keys
 from trainer.data.ordered import Rule
@@ -44,7 +43,7 @@ def complete(given: Splits, keys: Keys, regression: bool, settings, checks: Chec
         before = len(splits["train"])
         shares = {n: fractions[n] * (n in missing) for n in fractions}
         cut, why = _cut(splits["train"], shares, keys, regression, settings, rule, checks)
-        checks.cut = _how(why, cut, settings, rule) if "test" in missing else Cut()
+        checks.cut = chosen_by(bool(why), cut["test"], settings.group_column, rule) if "test" in missing else Cut()
         splits |= {n: rows for n, rows in cut.items() if n == "train" or n in missing}
         if empty := [n for n in missing if not len(splits[n])]:
             raise _indivisible(empty, splits["train"], keys, settings.group_column)
@@ -67,7 +66,7 @@ def hold_out(
     if missing:
         shares = {n: fractions[n] * (n in missing) for n in fractions}
         cut, in_time = _cut(found["train"], shares, keys, False, settings, rule or Rule(), checks)
-        checks.cut = _how(in_time, cut, settings, rule or Rule()) if "test" in missing else Cut()
+        checks.cut = chosen_by(bool(in_time), cut["test"], settings.group_column, rule or Rule()) if "test" in missing else Cut()
         found = found | {n: rows for n, rows in cut.items() if n == "train" or n in missing}
         parts = " and ".join(f"{len(found[n])} for {n}" for n in missing)
         by_hash = f"so {parts} are held out by a content hash, evenly over {even}"
@@ -95,17 +94,6 @@ def _cut(
     elif rule.flatters:
         checks.warning(ordered.AGAIN, rule.flatters)
     return stratified(rows, shares, keys, regression, settings.seed), ""
-
-
-def _how(in_time: str, cut: Mapping[str, Sequence[Example]], settings, rule: Rule) -> Cut:
-    """How the test rows were chosen that were ``cut`` out. ``in_time`` is the sentence for a split by time."""
-    if in_time:
-        return Cut(ordered.TIME)
-    if not any(groups(cut["test"])):
-        return Cut(ordered.RANDOM)
-    of_files = columnar.groups(cut["test"]) == columnar.files(cut["test"])
-    new = rule.new or (f"values of {settings.group_column}" if settings.group_column else "files" if of_files else "groups")
-    return Cut(ordered.GROUP, new)
 
 
 def _check_order(splits: Splits, rule: Rule, checks: Checks) -> None:

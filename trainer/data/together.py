@@ -102,9 +102,8 @@ def _folder(file: str) -> str:
 
 
 def _before_number(file: str) -> str:
-    folder, base = file.rpartition("/")[0], PurePosixPath(file).stem
-    found = _NUMBERED.fullmatch(base)
-    return f"{folder}/{found[1]}" if found else ""
+    found = _NUMBERED.fullmatch(PurePosixPath(file).stem)
+    return found[1] if found else ""
 
 
 def _tell_groups(groups: Mapping[str, str], examples: list[Example]) -> bool:

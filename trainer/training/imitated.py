@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 CODE = "split_flatters"
 _ROWS = 1000  # that are looked at for a way in which rows belong together
 _OF_GROUP = 20  # rows of a group that are looked at, where there are many
+_SOME = 0.5  # share of the test rows that share something with training rows, for a warning
 _KNOWN = 0.9  # share of the test rows that share what they share with training rows, for the sentence to say so
 _READ = 200_000  # examples, of which some are looked at for this
 _HOW = (
@@ -58,16 +59,21 @@ def sections(best: Candidate, prepared: "Prepared", data: Dataset, checks: Check
     small = sum(len(part) for part in data.splits.values()) <= _READ
     if small and isinstance(answers, Predictions | LabelSets) and not plan.kind.answers_places:
         for way in _ways(cut, data, plan.settings, warned)[:2]:
-            shared, share = _shared(way, cut, data)
+            shared, share = _shared(way, cut, data, things)
             known = known or (way.name if way.sure and not way.times and share >= _KNOWN else "")
             compared = _compared(way, prepared, data)
             found.append((way, shared, None if compared is None else _scores(compared[0], compared[1], target, plan.metric, data)))
-            if compared is not None and compared[0].falls and way.sure and not way.said and cut.by in (ordered.RANDOM, GIVEN):
+            if compared is not None and compared[0].falls and way.sure and not way.said and _flatters(way, share, cut):
                 _warn(way, found[-1][2], target.metrics[plan.metric].title, things, checks)
     inside = [blocks.text(cut.imitates(things, known))]
     if found:
         inside += _blocks(found, target.metrics[plan.metric].title, cut, things)
     return [Section(RESULT, TITLE, inside)]
+
+
+def _flatters(way: _Way, share: float, cut: Cut) -> bool:
+    """Whether test rows are like training rows in this way: of given splits by time nobody knows."""
+    return cut.by == ordered.RANDOM if way.times else share >= _SOME and cut.by in (ordered.RANDOM, GIVEN)
 
 
 def _ways(cut: Cut, data: Dataset, settings: Any, warned: bool) -> list[_Way]:
@@ -84,8 +90,8 @@ def _ways(cut: Cut, data: Dataset, settings: Any, warned: bool) -> list[_Way]:
     return ways
 
 
-def _shared(way: _Way, cut: Cut, data: Dataset) -> tuple[str, float]:
-    """How many test rows share something with a training row, in a sentence, and as a share of them."""
+def _shared(way: _Way, cut: Cut, data: Dataset, things: str) -> tuple[str, float]:
+    """How many test examples share something with training examples, in a sentence, and as a share of them."""
     if way.times or cut.by == ordered.GROUP:
         return "", 0.0
     trained, tested = len(data.splits["train"]), len(data.splits["test"])
@@ -93,7 +99,7 @@ def _shared(way: _Way, cut: Cut, data: Dataset) -> tuple[str, float]:
     known = sum(m in there for m in held)
     if not held:
         return "", 0.0
-    return f"{known} of {len(held)} test rows share their {way.name} with a training row ({way.why})", known / tested
+    return f"{known} of {len(held)} test {things} share their {way.name} with training {things} ({way.why})", known / tested
 
 
 def _compared(way: _Way, prepared: "Prepared", data: Dataset) -> tuple[Compared, numpy.ndarray] | None:
