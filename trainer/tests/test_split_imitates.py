@@ -146,6 +146,44 @@ def test_files_of_a_series_stay_together_where_the_user_asks(tmp_path):
     assert series["test"] and not series["train"] & series["test"] and not data.together
 
 
+def placed(names: tuple[str, str], seed: int = 3) -> str:
+    """Rows at chance places, with a number that has nothing to do with them."""
+    chance = random.Random(seed)
+    return table(
+        [*names, "size", "target"], [[chance.randrange(5000), chance.randrange(9000), chance.random(), chance.gauss(0, 1)] for _ in range(200)]
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "ways"),
+    [
+        pytest.param(("easting", "northing"), [ordered.PLACE], id="coordinates in metres"),
+        pytest.param(("x", "y_place"), [], id="other numbers"),
+        pytest.param(("x", "y"), [], id="x and y may be anything"),
+    ],
+)
+def test_coordinates_tell_places(tmp_path, names, ways):
+    body = placed(names)
+    data = loading.load(spec_of(tmp_path, {"t.csv": body}), Events(tmp_path / "events.jsonl", 1))
+    assert [t.by for t in data.together] == ways
+
+
+def test_x_and_y_are_places_where_the_user_says_so(tmp_path):
+    body = placed(("x", "y"))
+    data = loading.load(spec_of(tmp_path, {"t.csv": body}), Events(tmp_path / "events.jsonl", 1), split="place")
+    blocks = {name: {e.group for e in rows} for name, rows in data.splits.items()}
+    assert blocks["test"] and not blocks["test"] & blocks["train"]
+
+
+def test_files_of_rows_are_a_way_where_there_are_several(tmp_path):
+    chance = random.Random(5)
+    rows = {
+        f"logger{i}.csv": table(["depth", "heat", "y"], [[chance.random(), chance.random(), chance.gauss(0, 1)] for _ in range(20)]) for i in range(8)
+    }
+    data = loading.load(spec_of(tmp_path, rows), Events(tmp_path / "events.jsonl", 1))
+    assert [t.name for t in data.together] == ["file"] and len(set(data.together[0].of.values())) == 8
+
+
 def test_later_rows_are_worse_where_the_world_changes():
     chance = numpy.random.default_rng(0)
     whens = numpy.arange(400.0)
