@@ -195,5 +195,10 @@ func Matrix() []Fault {
 			"trainer/tests/kinds/pixels.test_a_read_that_fails_once_is_no_damage",
 			"trainer/tests/kinds/pixels.test_a_damaged_mask_is_not_measured_where_it_is",
 		}},
+		{62, "machines that a queue takes for another job, and an autoscaler that starts them late", []string{
+			"internal/pipeline.TestATrainingThatIsSentBackToTheQueue", "internal/rayjob/kuberay/explain.TestTrouble",
+			"trainer/tests.test_machines_that_an_autoscaler_can_add_count",
+			"trainer/tests/processes.test_the_number_of_workers_follows_the_machines",
+		}},
 	}
 }
