@@ -20,8 +20,6 @@ _TEMPERATURES = numpy.geomspace(0.25, 4, 49)
 _OF_ALL_CLASSES = ("f1_macro", "mcc")  # metrics for which rare classes count like others
 _CALIBRATION_ROWS = 30  # rows from which candidates are compared after calibration
 _ODDS = 1e-30  # the smallest probability whose odds are told apart
-_LOWER = 1 - 1e-6  # of a limit: the same probability may have been rounded to float32
-_LISTED = 50  # possible classes in one cell of a table
 
 
 @dataclass(frozen=True)
@@ -37,6 +35,7 @@ class Classes:
     key: ClassVar[str] = "labels"
     metrics: ClassVar[Metrics] = metric.CLASSIFICATION
     doubts_title: ClassVar[str] = "Labels that may be wrong"
+    promise_of: ClassVar[promises.Unit] = promises.ROWS
     exact: ClassVar[bool] = False
     evaluation_rows: ClassVar[int] = _ROWS
     weighs_classes: ClassVar[bool] = True
@@ -84,11 +83,7 @@ class Classes:
 
     def tensors(self, outputs: numpy.ndarray) -> list[dict]:
         found = target.labels_and_probabilities([self.text(place) for place in self.predicted(outputs)], outputs)
-        if self.promise is not None:
-            possible = self.possible(outputs)
-            of = {"parameters": {"coverage": self.promise.coverage}, "data": possible.ravel().tolist()}
-            found.append({"name": "possible", "datatype": "BOOL", "shape": list(possible.shape), **of})
-        return found
+        return found if self.promise is None else [*found, promises.possible_tensor(self.promise, self.possible(outputs))]
 
     def tensor_forms(self) -> list[target.Tensor]:
         possible: list[target.Tensor] = [("possible", "BOOL", [-1, len(self.labels)])] if self.promise is not None else []
@@ -113,10 +108,8 @@ class Classes:
             return plain, why
         if len(numpy.unique(truth)) < 2:
             return plain, "All held-out rows are of one class, so nothing can be promised of the others."
-        group = promises.groups(truth, len(self.labels), coverage)
-        of_groups = numpy.asarray([1 - promises.limit(1 - likelihood[group[truth] == g], coverage) for g in range(int(group.max()) + 1)])
-        limits = numpy.clip(of_groups * _LOWER, 0, 1)[group if len(of_groups) > 1 else [0]]
-        found = replace(self, promise=Promise(coverage, len(truth), tuple(float(limit) for limit in limits)))
+        limits = promises.least_likely(likelihood, truth, numpy.arange(len(truth)), len(self.labels), coverage)
+        found = replace(self, promise=Promise(coverage, len(truth), limits))
         return found, f"The possible classes of an answer hold the right one for {promises.percent(coverage)} of rows like the held-out ones."
 
     def kept(self, answers: Predictions) -> Kept:
@@ -138,14 +131,9 @@ class Classes:
         return numpy.asarray(self.promise.limits if self.promise is not None else (0.0,))
 
     def columns(self, outputs: numpy.ndarray) -> dict[str, list[str]]:
-        return {"possible": [self._listed(row) for row in outputs]} if self.promise is not None else {}
-
-    def _listed(self, output: numpy.ndarray) -> str:
-        """The possible classes of one row, the likeliest first."""
-        places = numpy.flatnonzero(self.possible(output[None])[0])
-        order = places[numpy.argsort(-output[places], kind="stable")]
-        more = [f"and {len(order) - _LISTED} more"] if len(order) > _LISTED else []
-        return "; ".join([*(self.labels[place] for place in order[:_LISTED]), *more])
+        if self.promise is None:
+            return {}
+        return {"possible": [promises.listed(self.labels, self.possible(row[None])[0], row) for row in outputs]}
 
     def doubts(self, answers: Predictions) -> Doubts:
         known = numpy.flatnonzero(answers.truth >= 0)
