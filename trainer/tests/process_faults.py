@@ -46,9 +46,9 @@ KILLED = -signal.SIGKILL
 def start_apart():
     """start_apart(spec, place, number, signal) carries out a run in a process of its own, which is gone when the tests are.
 
-    ``place`` is None to let it be, "step" to send the signal after that step, "fit" to send it before words fits its model of
-    that number, "text" before that batch of texts of nodes is read, "part" before
-    that answer for a part of a scene is written, "map" before that map of a scene is, or "replace" before that call of os.replace, counted from 1.
+    ``place`` is None to let it be, "step" to send the signal after that step, "fit" to send it before words fits its model of that number, "text"
+    before that batch of texts of nodes is read, "part" before that answer for a part of a scene or of many rows is written, "map" before that map
+    of a scene is, or "replace" before that call of os.replace, counted from 1.
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(SLOW)
@@ -147,7 +147,8 @@ def _run(spec: str, place: str | None, number: int, sent: int, more_kinds: str) 
         batches = iter(range(1, 10**6))
         _interrupt(encoded_texts, "_means", lambda *_: next(batches) == number, sent, after=False)
     elif place in ("part", "map"):
-        from trainer.kinds.pixels.scenes import maps, parts
+        from trainer.kinds.pixels.scenes import maps
+        from trainer.run_folder import parts
 
         turns = iter(range(1, 10**6))
         for owner, name in ((parts, "write"),) if place == "part" else ((maps, "probabilities"), (maps, "write")):
