@@ -5,6 +5,6 @@ the same bytes. A part is a file in the folder of the run, published as a whole 
 answered before a worker or the driver was lost is not answered again.
 """
 
-from trainer.parted.rows import LEAST, Parted, are_many
+from trainer.parted.rows import Parted, are_many
 
-__all__ = ["LEAST", "Parted", "are_many"]
+__all__ = ["Parted", "are_many"]

@@ -49,7 +49,7 @@ class Parted:
     def outputs(self) -> tuple[numpy.ndarray, dict[str, str]]:
         """The outputs for all rows, and the versions of the libraries that gave them. Raises UserError."""
         missing = [n for n in range(len(self.cuts)) if parts.read(self._place(n, OUTPUTS), OUTPUTS) is None]
-        self._spread((self._outputs_of(n) for n in missing), missing)
+        self._spread((self._outputs_of(n) for n in missing), missing, told=True)
         found: numpy.ndarray | None = None
         for n, cut in enumerate(self.cuts):
             part = self._read(n, OUTPUTS, OUTPUTS)
@@ -62,7 +62,7 @@ class Parted:
     def table(self, layout: Layout, answered: Answered, marks: Marks | None) -> Iterator[str]:
         """The text of predictions.csv, part by part."""
         missing = [n for n in range(len(self.cuts)) if parts.read(self._place(n, LINES), LINES) is None]
-        self._spread((self._lines_of(n, layout, answered, marks) for n in missing), missing)
+        self._spread((self._lines_of(n, layout, answered, marks) for n in missing), missing, told=False)
         for n in range(len(self.cuts)):
             yield self._read(n, LINES, LINES).tobytes().decode("utf-8")
 
@@ -81,19 +81,21 @@ class Parted:
         )
         return LinesOf(layout, part, None if marks is None else marks[cut], n == 0, self._place(n, LINES))
 
-    def _spread(self, pieces: Iterable[Piece], missing: list[int]) -> None:
-        """Carry out ``pieces``, which are the parts ``missing``."""
+    def _spread(self, pieces: Iterable[Piece], missing: list[int], told: bool) -> None:
+        """Carry out ``pieces``, which are the parts ``missing``. Their progress is ``told`` where they are what a person waits for."""
         before, began = len(self.cuts) - len(missing), time.monotonic()
-        told = began
+        last = began
 
         def tick(done: int) -> None:
-            nonlocal told
+            nonlocal last
             stop.check(self.folder)
             now = time.monotonic()
-            if now - told < progress_interval(now - began, _PROGRESS_SECONDS):
+            if now - last < progress_interval(now - began, _PROGRESS_SECONDS):
                 return
-            told = now
+            last = now
             mapped.rest()
+            if not told:
+                return
             rows = min(len(self.examples), (before + done) * PART)
             rate = max(1e-6, done * PART / (now - began))
             left = (len(self.examples) - rows) / rate

@@ -125,10 +125,12 @@ def knows(more_kinds: str) -> None:
 def _run(spec: str, place: str | None, number: int, sent: int, more_kinds: str) -> None:
     knows(more_kinds)
     from trainer.kinds.graph import encoded_texts
+    from trainer.parted import rows
     from trainer.run import run
     from trainer.train import consensus, loop
 
     encoded_texts.PART_TOKENS = encoded_texts.BATCH_TOKENS = 100  # so that the texts of a small graph are read in several parts
+    rows.LEAST, rows.PART = 100, 100  # so that a small prediction is answered in several parts
     # Half of a small run has nothing to do with faults: the words beside a network that is named, and model.onnx of its weights.
     # test_ray.py and test_ray_workers.py interrupt runs with both.
     if json.loads(Path(spec).read_text())["settings"].get("model") in NETWORKS:
@@ -163,11 +165,11 @@ def _interrupt(owner, name: str, due, sent: int, after: bool) -> None:
     """Let this process send itself a signal around the call of ``owner.name`` for which ``due`` holds."""
     real = getattr(owner, name)
 
-    def interrupted(*args):
+    def interrupted(*args, **more):
         now = due(*args)
         if now and not after:
             os.kill(os.getpid(), sent)
-        result = real(*args)
+        result = real(*args, **more)
         if now and after:
             os.kill(os.getpid(), sent)
         return result
