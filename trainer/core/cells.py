@@ -130,6 +130,16 @@ class Strings:
                 yield chunk, at[low:high] - start
 
 
+def numbers_of(cells: pyarrow.Array) -> numpy.ndarray | None:
+    """Text cells as float64, where Arrow reads each of them as a number; None else. It reads neither blanks nor a plus sign in front."""
+    import pyarrow
+
+    try:
+        return cells.cast(pyarrow.float64()).to_numpy(zero_copy_only=False)
+    except pyarrow.ArrowInvalid:
+        return None
+
+
 def read_numbers(cells: pyarrow.Array) -> numpy.ndarray:
     """Text cells as float64, as ``float`` reads them: NaN for those that it does not, and for what is not finite."""
     import pyarrow

@@ -161,16 +161,17 @@ def _target(tables: list[Table], roles: Roles, seen: dict[str, Profile]) -> tupl
     cells = _cells(tables, roles.label) if roles.sets is None else [c or "" for t in tables for c in roles.sets.targets(t)]
     if not roles.regression:
         read = {c: values.label(c) for c in set(cells)}
-        labels = [read[c] for c in cells]
-        return _codes(labels), numpy.array([bool(label) for label in labels], bool), True
+        codes = _codes(list(map(read.__getitem__, cells)))
+        there = {c: bool(label) for c, label in read.items()}
+        return codes, numpy.fromiter(map(there.__getitem__, cells), bool, len(cells)), True
     numbers = numpy.array([float(c) if c else numpy.nan for c in values.as_numbers(cells, seen[roles.label].style)])
     return numpy.nan_to_num(numbers), ~numpy.isnan(numbers), False
 
 
 def _codes(cells: list[str]) -> numpy.ndarray:
     """A number for each cell, equal for equal cells."""
-    numbers: dict[str, int] = {}
-    return numpy.fromiter((numbers.setdefault(c, len(numbers)) for c in cells), int, len(cells))
+    numbers = {cell: number for number, cell in enumerate(dict.fromkeys(cells))}
+    return numpy.fromiter(map(numbers.__getitem__, cells), int, len(cells))
 
 
 def _keys(tables: list[Table], roles: Roles, seen: dict[str, Profile]) -> dict[str, numpy.ndarray]:
