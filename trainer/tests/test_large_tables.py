@@ -4,6 +4,7 @@ were large."""
 import datetime
 import decimal
 import errno
+import io
 import json
 import os
 import random
@@ -241,10 +242,10 @@ def test_memory_is_a_small_multiple_of_a_table(tmp_path):
     assert grown < 9 * len(content), f"{grown / len(content):.1f} times the size of the file"
 
 
-def parquet_file(folder: Path, **columns) -> Path:
+def parquet_file(folder: Path, rows: int = 7, **columns) -> Path:
     features = {"info": {"features": {"kind": {"_type": "ClassLabel", "names": ["north", "south"]}}}}
     table = pyarrow.table(columns).replace_schema_metadata({"huggingface": json.dumps(features)})
-    pyarrow.parquet.write_table(table, folder / "t.parquet", row_group_size=7)
+    pyarrow.parquet.write_table(table, folder / "t.parquet", row_group_size=rows)
     return folder / "t.parquet"
 
 
@@ -265,6 +266,35 @@ def test_large_parquet_files_have_the_cells_of_small_ones(tmp_path, monkeypatch)
     assert isinstance(large, ArrowTable) and not isinstance(small, ArrowTable)
     assert (large.columns, large.notes, list(large.rows)) == (small.columns, small.notes, small.rows)
     assert large.cells("kind") == small.cells("kind") == ["north", "south", "", "north"] * 5
+
+
+class Counting(io.FileIO):
+    """A file that counts the bytes that are read of it."""
+
+    count = 0
+
+    def readinto(self, into) -> int:
+        found = super().readinto(into)
+        self.count += found
+        return found
+
+    def read(self, size: int = -1) -> bytes:
+        found = super().read(size)
+        self.count += len(found)
+        return found
+
+
+def test_of_a_large_parquet_file_only_the_columns_are_read_that_are_needed(tmp_path):
+    draw = random.Random(4)
+    columns = {f"c{i}": [draw.random() for _ in range(60_000)] for i in range(39)} | {"kind": [0, 1] * 30_000}
+    file, wanted = parquet_file(tmp_path, rows=20_000, **columns), {"c3", "c17", "kind"}
+    groups = [pyarrow.parquet.ParquetFile(file).metadata.row_group(i) for i in range(3)]
+    size = sum(c.total_compressed_size for g in groups for c in (g.column(i) for i in range(40)) if c.path_in_schema in wanted)
+    with Counting(file) as counted:
+        table = parquet.read("t.parquet", counted, tmp_path, wanted)
+    assert counted.count <= 1.2 * size < 0.1 * file.stat().st_size
+    assert table.columns == ["c3", "c17", "kind"] and table.cells("kind")[:2] == ["north", "south"]
+    assert table.cells("c17") == [repr(v) for v in columns["c17"]]
 
 
 def test_a_parquet_file_that_lies_is_no_table(tmp_path, monkeypatch):
