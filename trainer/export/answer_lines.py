@@ -65,7 +65,8 @@ def _line(of: Layout, answered: Answered, i: int, example: Example, beside: Sequ
         return [*line, *beside]
     sure = answered.confidence[i]
     line += [f"{sure:.4f}", *["yes" if sure < of.min_confidence else "no"] * bool(of.min_confidence), *beside]
-    likely = numpy.argsort(-answered.outputs[i], kind="stable")
-    for place in likely[likely != answered.predicted[i]][: max(0, of.others - 1)]:  # the answer need not be the likeliest class
-        line += [target.labels[place], f"{answered.outputs[i][place]:.4f}"]
+    if of.others > 1:
+        likely = numpy.argsort(-answered.outputs[i], kind="stable")
+        for place in likely[likely != answered.predicted[i]][: of.others - 1]:  # the answer need not be the likeliest class
+            line += [target.labels[place], f"{answered.outputs[i][place]:.4f}"]
     return line

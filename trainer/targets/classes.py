@@ -22,6 +22,7 @@ _CALIBRATION_ROWS = 30  # rows from which candidates are compared after calibrat
 _ODDS = 1e-30  # the smallest probability whose odds are told apart
 _LOWER = 1 - 1e-6  # of a limit: the same probability may have been rounded to float32
 _LISTED = 50  # possible classes in one cell of a table
+_AT_ONCE = 1_000_000  # outputs that are looked at together, as a bound of memory
 
 
 @dataclass(frozen=True)
@@ -138,14 +139,26 @@ class Classes:
         return numpy.asarray(self.promise.limits if self.promise is not None else (0.0,))
 
     def columns(self, outputs: numpy.ndarray) -> dict[str, list[str]]:
-        return {"possible": [self._listed(row) for row in outputs]} if self.promise is not None else {}
+        if self.promise is None:
+            return {}
+        step = max(1, _AT_ONCE // len(self.labels))
+        return {"possible": [text for start in range(0, len(outputs), step) for text in self._listed(outputs[start : start + step])]}
 
-    def _listed(self, output: numpy.ndarray) -> str:
-        """The possible classes of one row, the likeliest first."""
-        places = numpy.flatnonzero(self.possible(output[None])[0])
-        order = places[numpy.argsort(-output[places], kind="stable")]
-        more = [f"and {len(order) - _LISTED} more"] if len(order) > _LISTED else []
-        return "; ".join([*(self.labels[place] for place in order[:_LISTED]), *more])
+    def _listed(self, outputs: numpy.ndarray) -> list[str]:
+        """The possible classes of each row, the likeliest first. Most rows have the same, so each text is made once."""
+        possible = self.possible(outputs)
+        order = numpy.argsort(-outputs, axis=1, kind="stable")
+        front = numpy.argsort(~numpy.take_along_axis(possible, order, axis=1), axis=1, kind="stable")[:, :_LISTED]
+        shown, counts = numpy.take_along_axis(order, front, axis=1), possible.sum(axis=1)
+        shown[numpy.arange(shown.shape[1]) >= counts[:, None]] = -1
+        different, which = numpy.unique(numpy.column_stack([counts, shown]), axis=0, return_inverse=True)
+        texts = [self._text_of(count, places) for count, *places in different.tolist()]
+        return [texts[i] for i in which.ravel().tolist()]
+
+    def _text_of(self, count: int, places: list[int]) -> str:
+        """The first of ``count`` possible classes; a place of -1 is none."""
+        more = [f"and {count - _LISTED} more"] if count > _LISTED else []
+        return "; ".join([*(self.labels[place] for place in places if place >= 0), *more])
 
     def doubts(self, answers: Predictions) -> Doubts:
         known = numpy.flatnonzero(answers.truth >= 0)
