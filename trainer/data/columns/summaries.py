@@ -188,10 +188,14 @@ def _packed(cells: pyarrow.LargeStringArray) -> numpy.ndarray | None:
         return None
     text = numpy.frombuffer(cells.buffers()[2], numpy.uint8)
     found = numpy.zeros(len(cells), numpy.uint64)
+    shortest = int(lengths.min())
     for place in range(int(lengths.max())):
-        there = lengths > place
-        characters = _BITS[text[numpy.where(there, offsets[:-1] + place, 0)]]
-        found |= numpy.where(there, characters, numpy.uint64(0)) << numpy.uint64(4 * place)
+        if place < shortest:
+            characters = _BITS[text[offsets[:-1] + place]]
+        else:
+            there = lengths > place
+            characters = _BITS[text[numpy.where(there, offsets[:-1] + place, 0)]] * there
+        found |= characters << numpy.uint64(4 * place)
     return found
 
 
