@@ -1,4 +1,4 @@
-"""Work in pieces, which workers take one after another: whoever is free gets the next one."""
+"""Work in pieces, which workers take one after another: one that is free gets the next."""
 
 import threading
 from collections.abc import Callable, Iterable
