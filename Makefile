@@ -184,7 +184,7 @@ soak: setup test-programs ## hundreds of jobs under random faults: make soak [SO
 	@SOAK=$(or $(SOAK),10m) SEED=$(SEED) go test -tags 'integration soak' -count=1 -v -timeout 0 -run TestSoak ./test/faults
 
 e2e-kuberay: build ## trainings on a real Kubernetes node: the Helm chart, RayJobs, real pods, and pods that are killed (root) [RUN=TestName]
-	@export CACHE=$(CACHE); KUBECONFIG=$$(test/cluster/up.sh) && PATH=$$(test/cluster/binaries.sh helm):$$PATH && export KUBECONFIG PATH && \
+	@export CACHE=$(CACHE); KUBECONFIG=$$(test/cluster/up.sh) && test/cluster/kueue.sh && PATH=$$(test/cluster/binaries.sh helm):$$PATH && export KUBECONFIG PATH && \
 	test/cluster/image.sh clowder-ray/extractor:e2e bin/extractor && \
 	go test -tags kuberay -count=1 -v -failfast -timeout 45m $(if $(RUN),-run '$(RUN)') ./test/kuberay
 

@@ -37,6 +37,10 @@ class MachineLeaving(Exception):
     """The training has saved a checkpoint because the machine of a worker is about to shut down. Other workers take over."""
 
 
+class Regrouping(Exception):
+    """The training has saved a checkpoint because it goes on with more workers."""
+
+
 def no_gpu(why: str = "") -> UserError:
     return UserError("no_gpu", "A GPU was requested, but none is available.", "Set use_gpu to auto or no, or try again later.", why)
 

@@ -61,9 +61,11 @@ type Record struct {
 	Stale  *Handle `json:"stale,omitempty"`
 	// Ledger is what was delivered so far; the platform alone reads it.
 	Ledger json.RawMessage `json:"ledger,omitempty"`
-	// Began is when the present attempt was submitted and Trained when Ray began to run it.
-	Began   time.Time `json:"began,omitzero"`
-	Trained time.Time `json:"trained,omitzero"`
+	// Began is when the present attempt was submitted and Trained when Ray last began to run it. Requeued is when a running attempt lost
+	// its machines to another job and began to wait again; it is zero while the attempt runs.
+	Began    time.Time `json:"began,omitzero"`
+	Trained  time.Time `json:"trained,omitzero"`
+	Requeued time.Time `json:"requeued,omitzero"`
 	// StartSent is set once the first status is confirmed, Ending once the end is decided.
 	StartSent bool    `json:"greeted,omitempty"`
 	Ending    *Ending `json:"ending,omitempty"`
@@ -157,7 +159,7 @@ func (r *Record) NextAttempt() {
 	r.Attempt++
 	r.Restarts++
 	r.State, r.Stale, r.Handle = Staged, r.Handle, nil
-	r.Began, r.Trained = time.Time{}, time.Time{}
+	r.Began, r.Trained, r.Requeued = time.Time{}, time.Time{}, time.Time{}
 }
 
 // Overlay is the folder of the packages that are installed for the script of the job, relative to the shared volume; empty for none.

@@ -78,6 +78,31 @@ func TestAHeadThatServesAfterFiveMinutes(t *testing.T) {
 	}
 }
 
+// A queue may take the machines of a training for another one, for example by a preemption of Kueue. Neither the time that it has trained nor
+// the time in the queue ends the job.
+func TestATrainingThatIsSentBackToTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t, func(c *Config) { c.PendingTimeout, c.StallTimeout = time.Hour, 24*time.Hour })
+		b.waitsAndTrains(t, time.Minute, 300*time.Minute)
+		began, trains := time.Now(), b.ray.script
+		b.ray.script = func(attempt string, look int) rayjob.Observation {
+			if passed := time.Since(began); passed > 150*time.Minute && passed < 200*time.Minute {
+				return rayjob.Observation{Verdict: rayjob.Pending, Notice: `waiting in the queue "team": it was returned to the queue (Preempted)`}
+			}
+			return trains(attempt, look)
+		}
+		b.ray.silent = false // its progress is no news beside the wait
+		b.accept(t, run, map[string]any{"max_minutes": 170})
+		b.runUntilOver(t)
+		require.Equal(t, job.Done, b.get(t, run).State)
+		require.Equal(t, []string{"ft-one-a1"}, b.submitted(), "in its first attempt")
+		require.Equal(t, []string{
+			`Waiting in the queue "team": it was returned to the queue (Preempted)`,
+			`Waiting in the queue "team": it was returned to the queue (Preempted); if this lasts until 1 Jan 03:30 UTC, the job fails`,
+		}, b.texts(run, "Waiting in"))
+	})
+}
+
 func TestAnImageThatDoesNotExistIsNamedToTheUser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const notice = "the image registry.example.org/ray:typo does not exist: ask the administrator to correct the image name"

@@ -72,8 +72,9 @@ build() {
 	coredns) coredns "$2" ;;
 	ray-operator) in_module "github.com/ray-project/kuberay/ray-operator@$KUBERAY" . "$2" ;;
 	helm) in_module "helm.sh/helm/v3@v$HELM" ./cmd/helm "$2" ;;
+	kueue-*) in_module "sigs.k8s.io/kueue@v${1#kueue-}" ./cmd/kueue "$2" ;;
 	pause) pause "$2" ;;
-	*) echo "binaries.sh knows no program $1, only: ${programs[*]}" >&2 && exit 2 ;;
+	*) echo "binaries.sh knows no program $1, only: ${programs[*]} kueue-VERSION" >&2 && exit 2 ;;
 	esac
 }
 

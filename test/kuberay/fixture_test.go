@@ -198,9 +198,11 @@ ray:
   script: {sharedKernel: true, openNetwork: true} # this node has no gVisor, and its network plugin enforces no policies
   profiles:
   - {name: small, workers: 2, maxWorkers: 2, cpu: %[4]s, memory: 2Gi}
-  - {name: scaled, workers: 2, maxWorkers: 2, minWorkers: 1, cpu: %[4]s, memory: 2Gi}
-  - {name: standing, cluster: standing}
-`, w.clowder.URL, uri, rayImage(), cpu), 0o600))
+  - {name: scaled, workers: 2, minWorkers: 0, cpu: %[4]s, memory: 2Gi}
+  - {name: queued, queue: lab, workers: 2, cpu: %[4]s, memory: 2Gi}
+  - {name: urgent, queue: lab, priorityClass: %[5]s-urgent, workers: 2, cpu: %[4]s, memory: 2Gi}
+  - {name: standing, cluster: standing, minWorkers: 0, maxWorkers: 3}
+`, w.clowder.URL, uri, rayImage(), cpu, w.namespace), 0o600))
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("the namespace:\n%s\nthe service's log:\n%s", w.state(), w.log())

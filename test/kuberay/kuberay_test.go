@@ -52,15 +52,21 @@ func TestTrainingsInKubernetes(t *testing.T) {
 		w.script(t)
 	})
 	t.Run("a cluster that scales itself", func(t *testing.T) {
-		done := w.train(t, "a cluster that scales itself", map[string]any{"model": "bert-tiny", "num_workers": 2, "epochs": 2, "profile": "scaled"}, nil)
-		w.requireClean(t, done)
+		w.scale(t, "scaled", 2)
+		run := w.newest(t)
+		w.requireGone(t, run)
+		w.requireNoPods(t)
+		w.requireFinished(t, run)
 	})
-	t.Run("a standing cluster", func(t *testing.T) {
+	t.Run("a queue of Kueue", func(t *testing.T) {
+		w.queue(t)
+	})
+	t.Run("a standing cluster, which scales itself too", func(t *testing.T) {
 		w.stand(t)
-		done := w.train(t, "a standing cluster", map[string]any{"model": "bert-tiny", "num_workers": 2, "epochs": 2, "profile": "standing"}, nil)
-		require.Equal(t, 2, done.result.Training.Workers)
-		w.requireGone(t, done.run)
-		w.requireFinished(t, done.run)
+		w.scale(t, "standing", 3)
+		run := w.newest(t)
+		w.requireGone(t, run)
+		w.requireFinished(t, run)
 	})
 	for _, kind := range []string{"worker", "head"} {
 		t.Run("a "+kind+" pod is killed", func(t *testing.T) {

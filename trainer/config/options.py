@@ -77,6 +77,9 @@ _TRAINING = (
     Option("stride", 64, "tokenization", 0, 2048, help="Tokens by which two pieces of a sliding window overlap"),
     Option("lower_case", "auto", "tokenization", choices=("auto", "yes", "no"),
            help="Convert texts to lower case when learning a vocabulary; auto means yes; installed models use their own setting"),
+    Option("min_workers", 0, "training", 0, 32, neutral=True, since="0.2.0",
+           help="Smallest number of workers to train with: a run with fewer machines than num_workers begins with these, takes more when they come "
+           "and goes on when some leave; 0 waits for all"),
     Option("optimizer", "adamw", "training", choices=("adamw", "sgd", "adafactor"), searchable=True, help="Optimizer"),
     Option("weight_decay", 0.01, "training", 0, 1, searchable=True, help="Strength of the weight decay"),
     Option("warmup_ratio", 0.06, "training", 0, 0.5, searchable=True, help="Share of the steps in which the learning rate increases"),

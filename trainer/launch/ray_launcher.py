@@ -3,8 +3,9 @@
 import ray
 
 from trainer.errors import count
-from trainer.launch import connection
+from trainer.launch import connection, growth
 from trainer.launch.capacity import WorkerRequest, fullest
+from trainer.launch.elastic_group import ElasticGroupLauncher
 from trainer.launch.ray_actor import SingleWorkerLauncher, WorkerPool
 from trainer.launch.worker_group import WorkerGroupLauncher
 from trainer.run_folder.events import Events
@@ -21,19 +22,22 @@ def create(workers: int, threads: int, settings, kind: str, trains: bool, size: 
     ``size`` is that of the files of the run, in bytes.
     """
     connection.open()
-    nodes = [n["Resources"] for n in ray.nodes() if n["Alive"]]
-    gpu = _use_gpu(settings.use_gpu, nodes, workers, events)
+    nodes = growth.nodes()
+    fewest = min(settings.min_workers or workers, workers) if trains else workers
+    gpu = _use_gpu(settings.use_gpu, nodes, fewest, events)
     cpus = settings.cpus_per_worker or cpus_each(nodes, workers, threads)
     places = sum(int(n.get("CPU", 0)) for n in nodes)
-    if workers > places:
+    if workers > places and fewest == workers:
         events.warning("workers", f"{count(max(1, places), 'worker')} instead of {workers}: the cluster has no more CPUs.")
-        workers = max(1, places)
+        workers = fewest = max(1, places)
     events.phase("start", f"Requesting {count(workers, 'worker')} from Ray with {_resources(cpus, gpu, workers)}.")
     minutes = DRY_MINUTES if trains and settings.dry_run else settings.max_minutes
     warm = place.is_used() and size <= MAX_WARM_BYTES
     request = WorkerRequest(workers, cpus, gpu, kind, minutes, events, fullest(nodes, workers, cpus, gpu), warm)
     if workers == 1:
         return SingleWorkerLauncher(request)
+    if fewest < workers:
+        return ElasticGroupLauncher(request, fewest)
     return WorkerGroupLauncher(request) if trains else WorkerPool(request)
 
 
@@ -41,7 +45,7 @@ def estimating(workers: int, settings, kind: str, size: int, events: Events) -> 
     """Connect to Ray and start workers of one CPU for a model without a network, as many as were asked for; else up to ``workers`` on CPUs that are
     free now. None where the driver is as fast alone."""
     connection.open()
-    nodes = [n["Resources"] for n in ray.nodes() if n["Alive"]]
+    nodes = growth.nodes()
     places = int(sum(n.get("CPU", 0) for n in nodes) if settings.num_workers else ray.available_resources().get("CPU", 0))
     fewer = min(workers, places)
     if fewer < settings.num_workers:

@@ -58,7 +58,7 @@ def choose_kernels() -> None:
 
 
 def train(plan: Plan, rank: int, world: int, device: str, threads: int, **asks) -> Outcome | None:
-    """Carry out ``plan``. Returns the outcome on rank 0 and None on other ranks. ``asks`` is the callback of loop.Context.
+    """Carry out ``plan``. Returns the outcome on rank 0 and None on other ranks. ``asks`` are further fields of loop.Context.
 
     Raises UserError for errors that the user can fix; others pass through. The first worker is the only writer and takes its own
     lease within the lease of the start, because a worker that Ray has replaced may still be alive.

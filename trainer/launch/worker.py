@@ -71,16 +71,17 @@ class Worker:
         self.store = process_group.store(self.address, 0, world, first=True)
         return self.address, self.store.port
 
-    def train_together(self, device: str, plan: Plan, world: int, threads: int, place: tuple[str, int]) -> Outcome | None:
-        """The outcome on the first worker, None on the others."""
+    def train_together(self, device: str, plan: Plan, rank: int, world: int, most: int, threads: int, place: tuple[str, int]) -> Outcome | None:
+        """The outcome on the first worker, None on the others. ``rank`` is the place in this group of ``world`` workers, of ``most`` that it may
+        have."""
         import torch
 
         from trainer.launch import process_group
 
-        if self.rank > 0:
+        if rank > 0:
             self.store = process_group.store(*place, world, first=False)
-        process_group.join(device, self.rank, world, self.store)
+        process_group.join(device, rank, world, self.store)
         try:
-            return work.train(plan, self.rank, world, device, threads, leaving=self.leaving.is_set)
+            return work.train(plan, rank, world, device, threads, most=most, leaving=self.leaving.is_set)
         finally:
             torch.distributed.destroy_process_group()

@@ -9,7 +9,7 @@ from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
 from trainer.core.kind import Kind
 from trainer.core.plan import Plan, Saved
-from trainer.errors import MachineLeaving, Paused, UserError
+from trainer.errors import MachineLeaving, Paused, Regrouping, UserError
 from trainer.launch import actor as actors, connection, preflight
 from trainer.launch.capacity import MAX_LOST_WORKERS, CapacityWait, WorkerRequest
 from trainer.launch.outcome import Outcome
@@ -32,6 +32,7 @@ class WorkerGroupLauncher:
         self.machine, self.on_gpu = request.machine, request.gpu
         self.group: PlacementGroup | None = None
         self.actors: list = []
+        self.members: list[tuple] = []  # of the actors, those that train, each with the reference that gives its device
 
     def start(self) -> None:
         self.token = preflight.announce(self.request.work)
@@ -53,10 +54,10 @@ class WorkerGroupLauncher:
         while True:
             try:
                 return self._train(shared)
-            except MachineLeaving:  # its worker has warned the user
+            except (MachineLeaving, Regrouping):  # its worker has warned the user
                 pass
             except Exception as e:
-                losses += 1
+                losses = 1 if self._was_steady() else losses + 1
                 if not _is_loss(e) or losses > MAX_LOST_WORKERS:
                     raise
                 self.events.warning("worker_lost", f"A worker was lost ({reason(e)}); new ones take over.")
@@ -65,16 +66,14 @@ class WorkerGroupLauncher:
 
     def _train(self, plan: list) -> Outcome:
         """The outcome of one attempt. Raises the error that says most: one of the user, then the loss of a worker."""
-        wait = CapacityWait(self.request, self.events)
-        while ray.wait(self.warm, num_returns=self.workers, timeout=1.0)[1]:
-            wait.check()
-        devices = [actors.get(one) for one in self.warm]
-        place = actors.get(actors.call(self.actors[0], "meeting_place", self.workers))
+        self.members = self._ready()
+        devices, world = [actors.get(warm) for _, warm in self.members], len(self.members)
+        place = actors.get(actors.call(self.members[0][0], "meeting_place", world))
         running = [
-            actors.call(a, "train_together", d, self.workers, self.request.cpus, place, shared=plan, together=True)
-            for a, d in zip(self.actors, devices, strict=True)
+            actors.call(actor, "train_together", device, rank, world, self.request.workers, self.request.cpus, place, shared=plan, together=True)
+            for rank, ((actor, _), device) in enumerate(zip(self.members, devices, strict=True))
         ]
-        health = _Health(self.actors)
+        health = _Health([actor for actor, _ in self.members])
         left, outcome, errors = list(running), None, []
         end = float("inf")
         while left and time.monotonic() < end:
@@ -86,17 +85,34 @@ class WorkerGroupLauncher:
                     errors.append(e)
                     end = min(end, time.monotonic() + OTHERS_SECONDS)
             health.check()
+            self._look()
         if outcome is None:
             raise min(errors, key=_rank_of_error)
         return outcome
 
+    def _ready(self) -> list[tuple]:
+        """The workers that train next, each with the reference that gives its device, once they are ready."""
+        wait = CapacityWait(self.request, self.events)
+        while ray.wait(self.warm, num_returns=self.workers, timeout=1.0)[1]:
+            wait.check()
+        return list(zip(self.actors, self.warm, strict=True))
+
+    def _look(self) -> None:
+        """Called about once a second while the workers train."""
+
+    def _was_steady(self) -> bool:
+        """Whether the workers trained for so long that earlier losses do not count any more."""
+        return False
+
     def predict(self, saved: Saved):
         """The predictions of the champion, by the first worker: the training is over."""
-        return actors.get(actors.call(self.actors[0], "predict", actors.get(self.warm[0]), self.events, shared=actors.share(saved)))
+        actor, warm = self.members[0]
+        return actors.get(actors.call(actor, "predict", actors.get(warm), self.events, shared=actors.share(saved)))
 
     def to_onnx(self, folder: Path, kind: Kind, target, inputs: dict) -> str:
         """By the first worker, as ``predict``."""
-        return actors.get(actors.call(self.actors[0], "to_onnx", actors.get(self.warm[0]), folder, kind, target, inputs))
+        actor, warm = self.members[0]
+        return actors.get(actors.call(actor, "to_onnx", actors.get(warm), folder, kind, target, inputs))
 
     def _end_workers(self) -> None:
         for actor in self.actors:
@@ -136,5 +152,5 @@ def _is_loss(error: Exception) -> bool:
 
 def _rank_of_error(error: Exception) -> int:
     """What is told first of several errors: of the user, that the training ends on purpose, that a worker is lost, any other."""
-    order = (UserError, (Paused, MachineLeaving), ray.exceptions.RayActorError)
+    order = (UserError, (Paused, MachineLeaving, Regrouping), ray.exceptions.RayActorError)
     return next((i for i, kind in enumerate(order) if isinstance(error, kind)), len(order))

@@ -1,8 +1,8 @@
 """Ending a run early: by files on the shared volume, which driver and workers all see.
 
 ``stop`` in the run folder is written by the service. "keep" ends a training after its next step; the best model so far is evaluated
-and delivered. "pause" lets the training save a checkpoint and end, to be started again. ``pause`` in the folder of a start is
-written by its own driver.
+and delivered. "pause" lets the training save a checkpoint and end, to be started again. ``pause`` and ``regroup`` in the folder of a
+start are written by its own driver.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ from trainer.core.plan import CHECKPOINTS, FIRST_TRIAL, INDEX
 from trainer.errors import UserError
 from trainer.run_folder import files
 
-STOP, KEEP, PAUSE = "stop", "keep", "pause"
+STOP, KEEP, PAUSE, REGROUP = "stop", "keep", "pause", "regroup"
 _WORD_BYTES = 1024  # limit for the file "stop", which holds one word
 _TRAINING = "training"  # in the folder of a start, while there is a training that can be paused
 
@@ -58,6 +58,19 @@ def pausable(work: Path):
 def is_paused(work: Path) -> bool:
     """Whether the driver of this start has told its training to save itself."""
     return _is_there(work / PAUSE)
+
+
+def regroup(work: Path, wanted: bool) -> None:
+    """Tell the training of this start to save itself, so that it goes on with other workers, or take that back."""
+    if wanted:
+        (work / REGROUP).touch()
+    else:
+        (work / REGROUP).unlink(missing_ok=True)
+
+
+def is_regrouping(work: Path) -> bool:
+    """Whether the driver of this start wants to go on with other workers."""
+    return _is_there(work / REGROUP)
 
 
 def clear(folder: Path) -> None:

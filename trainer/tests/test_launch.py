@@ -10,7 +10,7 @@ from trainer import launch
 from trainer.config import settings, spec as specs
 from trainer.core import registry
 from trainer.errors import UserError
-from trainer.launch import capacity, preflight, ray_launcher, worker_log
+from trainer.launch import capacity, growth, preflight, ray_launcher, worker_log
 from trainer.models.catalogue import Base
 from trainer.run_folder.events import Events
 
@@ -92,7 +92,7 @@ def test_waiting_for_a_busy_cluster_is_reported_once_and_ends(tmp_path, monkeypa
 
 @pytest.mark.parametrize(("dry_run", "minutes"), [(False, 60), (True, ray_launcher.DRY_MINUTES)])
 def test_a_dry_run_does_not_wait_for_a_gpu_as_a_training_does(make_run, monkeypatch, dry_run, minutes):
-    monkeypatch.setattr(ray_launcher, "ray", SimpleNamespace(nodes=lambda: [{"Alive": True, "Resources": {"CPU": 2.0}}]))
+    monkeypatch.setattr(growth, "ray", SimpleNamespace(nodes=lambda: [{"Alive": True, "Resources": {"CPU": 2.0}}]))
     monkeypatch.setattr(ray_launcher, "connection", SimpleNamespace(open=lambda: None))
     spec = specs.load(make_run({"a.csv": small_reviews(60)}, model="bert-tiny", use_gpu="yes", dry_run=dry_run))
     events = Events(spec.folder / "events.jsonl", 1)

@@ -13,7 +13,7 @@ from safetensors.numpy import save_file
 from trainer import launch
 from trainer.core.plan import Rows
 from trainer.errors import UserError
-from trainer.launch import connection, preflight, ray_launcher, work
+from trainer.launch import connection, growth, preflight, ray_launcher, work
 from trainer.models import saved_model
 from trainer.models.catalogue import Base
 from trainer.run_folder.events import Events
@@ -84,6 +84,20 @@ def test_every_worker_gets_as_many_cpus_as_all_can_have(workers, threads, cpus):
 def test_without_nodes_a_worker_asks_for_one_cpu():
     assert ray_launcher.cpus_each([], 1, 8) == 1
     assert ray_launcher.cpus_each([{}], 2, 8) == 1
+
+
+EACH = {"CPU": 1, "GPU": 0, "memory": 2}
+
+
+@pytest.mark.parametrize(
+    ("present", "workers", "added"),
+    [([{"CPU": 0.0}], 3, 3), ([{}], 3, 3), ([{"CPU": 0.0}, {"CPU": 1.0}], 3, 2), ([{"CPU": 1.0}] * 4, 3, 0)],
+    ids=["a head alone", "a head that names no CPUs", "one worker", "more than it is said to grow to"],
+)
+def test_machines_that_an_autoscaler_can_add_count(present, workers, added):
+    told = json.dumps({"workers": workers, "each": EACH})
+    assert growth.grown(present, told) == present + [EACH] * added
+    assert growth.grown(present, "") == present
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from conftest import events_of, small_reviews
 from trainer import launch
 from trainer.config import settings, spec as specs
 from trainer.core import registry
-from trainer.launch import ray_actor, ray_launcher
+from trainer.launch import growth, ray_actor, ray_launcher
 from trainer.launch.capacity import MAX_LOST_WORKERS, Machine, WorkerRequest, fullest
 from trainer.models.catalogue import Base
 from trainer.run_folder.events import Events
@@ -25,7 +25,7 @@ def request_workers(make_run, monkeypatch):
 
     def on(nodes: list[dict], kind: str = "train", **parameters):
         cluster = [{"Alive": True, "Resources": n} for n in nodes] + [{"Alive": False, "Resources": {"CPU": 64.0, "GPU": 8.0}}]
-        monkeypatch.setattr(ray_launcher, "ray", SimpleNamespace(nodes=lambda: cluster))
+        monkeypatch.setattr(growth, "ray", SimpleNamespace(nodes=lambda: cluster))
         monkeypatch.setattr(ray_launcher, "connection", SimpleNamespace(open=lambda: None))
         spec = specs.load(make_run({"a.csv": small_reviews(1000)}, kind=kind, **parameters))
         events = Events(spec.folder / "events.jsonl", 1)

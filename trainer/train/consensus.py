@@ -10,7 +10,7 @@ from trainer.run_folder import stop
 
 LOOK_SECONDS = 0.5  # between two looks at the files and at Ray
 MOST_STEPS = 8  # between two votes of several workers, if the steps take less than LOOK_SECONDS
-SIGNALS = ("pause", "leave", "stop", "time", "save")  # the most urgent first
+SIGNALS = ("pause", "leave", "stop", "time", "regroup", "save")  # the most urgent first
 
 
 class Consensus:
@@ -32,10 +32,11 @@ class Consensus:
             self.requested = stop.PAUSE if stop.is_paused(self.work) else stop.requested(self.folder)
         pace = (now - self.voted) / max(1, step - self.step)
         leaving = due and self.ctx.leaving()
-        votes = self._highest(self.requested == stop.PAUSE, leaving, self.requested == stop.KEEP, time_over, save_due, pace)
-        pause, leave, keep, late, save, pace = votes
+        others = due and stop.is_regrouping(self.work)
+        votes = self._highest(self.requested == stop.PAUSE, leaving, self.requested == stop.KEEP, time_over, others, save_due, pace)
+        *wanted, pace = votes
         self.voted, self.step, self.next = now, step, step + max(1, min(MOST_STEPS, int(LOOK_SECONDS / max(pace, 1e-6))))
-        return next((signal for signal, wanted in zip(SIGNALS, (pause, leave, keep, late, save), strict=True) if wanted), "")
+        return next((signal for signal, vote in zip(SIGNALS, wanted, strict=True) if vote), "")
 
     def wait(self) -> None:
         """Return when all workers have come here."""

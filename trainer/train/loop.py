@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 
 from trainer.core.plan import CHECKPOINTS, Plan
-from trainer.errors import MachineLeaving, Paused, UserError, count, some
+from trainer.errors import MachineLeaving, Paused, Regrouping, UserError, count, some
 from trainer.models import transformer
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
@@ -37,12 +37,14 @@ BETWEEN_SAVES_SECONDS = 2.0  # if evaluations follow each other faster, only the
 
 @dataclass
 class Context:
-    """Where a worker runs. ``leaving`` says whether its machine is about to shut down."""
+    """Where a worker runs. ``leaving`` says whether its machine is about to shut down. ``most`` is the largest number of workers that the
+    training may have, where it changes; 0 where it does not."""
 
     rank: int
     world: int
     device: torch.device
     threads: int
+    most: int = 0
     leaving: Callable[[], bool] = lambda: False
 
 
@@ -100,7 +102,7 @@ class Training:
         self.objective = Objective(plan.target, plan.weights, self.settings.label_smoothing)
         size = transformer.parameters(self.model)
         self.rate, self.why_rate = (self.settings.learning_rate, "") if self.settings.learning_rate else learning_rate(plan.base.fresh, size)
-        self.batch_size = max(self.settings.batch_size, ctx.world)
+        self.batch_size = max(self.settings.batch_size, ctx.world, ctx.most)
         self.per_epoch = math.ceil(self.data.per_epoch / self.batch_size)
         self.steps = self.per_epoch * self.settings.epochs
         self.stops = batches.evaluated(self.per_epoch, self.settings.evals_per_epoch)
@@ -202,9 +204,9 @@ class Training:
             left = self._left()
             self.reporter.stepped(self.at, loss, self.optimization.rate, left)
             signal = self.consensus.signal(self.at.step, left < 0, time.monotonic() - self.saved > CHECKPOINT_SECONDS)
-            if signal in ("pause", "leave"):
+            if signal in ("pause", "leave", "regroup"):
                 self._save()
-                raise Paused if signal == "pause" else self._leaving()
+                raise self._end_of_start(signal)
             if signal == "save":
                 self._save()
             elif signal:
@@ -303,7 +305,12 @@ class Training:
             f"The learning rate was {self.rate:g}.",
         )
 
-    def _leaving(self) -> MachineLeaving:
+    def _end_of_start(self, signal: str) -> Exception:
+        """What ends the work of these workers, after a checkpoint: others go on from it."""
+        if signal == "pause":
+            return Paused()
+        if signal == "regroup":
+            return Regrouping()
         self.reporter.warning(
             "machine_leaves", "A machine of the cluster is about to shut down: the training saves a checkpoint and continues on another machine."
         )

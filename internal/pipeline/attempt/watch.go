@@ -108,30 +108,52 @@ func (w *Watcher) Watch(ctx context.Context, rec job.Record) (stage.Change, erro
 	case rayjob.Running:
 		if obs.Notice != "" {
 			w.Statuses.SayPassing(rec, obs.Notice)
+		} else {
+			w.sayProgress(rec, progress)
 		}
 		return w.running(rec, progress)
 	default:
-		return w.pending(rec, obs)
+		return w.pending(rec, obs, progress)
 	}
 }
 
-// pending waits for Ray to start the job, with an end.
-func (w *Watcher) pending(rec job.Record, obs rayjob.Observation) (stage.Change, error) {
-	began := w.Clock.Since(rec.Run, rec.Began, w.PendingTimeout/2)
+// sayProgress sends the progress of the training to the user. A look says it or what the training waits for: with both, each would count
+// as news after the other, at every look.
+func (w *Watcher) sayProgress(rec job.Record, progress results.Progress) {
+	if sentence := progress.Sentence(); sentence != "" {
+		w.Statuses.SayProgress(rec, sentence)
+	}
+}
+
+// pending waits for Ray to start the job, with an end. An attempt that ran already has lost its machines to another job, for example by
+// a preemption of Kueue: it waits again, with the whole time for it, and resumes from its checkpoint.
+func (w *Watcher) pending(rec job.Record, obs rayjob.Observation, progress results.Progress) (stage.Change, error) {
+	since := rec.Began
+	if rec.State == job.Running {
+		if rec.Requeued.IsZero() {
+			return func(r *job.Record) error { r.Requeued = time.Now().UTC(); return nil }, nil
+		}
+		since = rec.Requeued
+	}
+	began := w.Clock.Since(rec.Run, since, w.PendingTimeout/2)
 	waited := time.Since(began)
 	if waited > w.PendingTimeout {
 		return nil, job.Permanent(fmt.Errorf("the %s did not start on Ray within %s%s: ask the administrator whether the cluster has free resources",
 			rec.Kind.Noun(), text.About(waited), because(obs.Notice)))
 	}
-	w.Statuses.SayPassing(rec, waitingLine(obs.Notice, waited, began.Add(w.PendingTimeout)))
+	if rec.State != job.Running && progress.Attempt == rec.Attempt { // it runs, and Ray's own word for it comes later
+		w.sayProgress(rec, progress)
+	} else {
+		w.Statuses.SayPassing(rec, waitingLine(obs.Notice, waited, began.Add(w.PendingTimeout)))
+	}
 	return nil, job.Later(w.untilNextLook(rec), errors.New("waiting for Ray to start the job"))
 }
 
 // running waits for the training to end, unless it takes too long or falls silent.
 func (w *Watcher) running(rec job.Record, progress results.Progress) (stage.Change, error) {
-	if rec.State != job.Running {
+	if rec.State != job.Running || !rec.Requeued.IsZero() {
 		return func(r *job.Record) error {
-			r.Trained = time.Now().UTC()
+			r.Trained, r.Requeued = time.Now().UTC(), time.Time{}
 			r.Advance(job.Running)
 			return nil
 		}, nil
@@ -173,7 +195,7 @@ func (w *Watcher) requestStop(rec job.Record) error {
 	return err
 }
 
-// follow reads the new events of the training and sends its notes and its progress to the user.
+// follow reads the new events of the training and sends its notes to the user.
 func (w *Watcher) follow(rec job.Record) results.Progress {
 	state, notes, err := w.Follower.Read(rec.Run, rec.Attempt)
 	if err != nil {
@@ -181,10 +203,6 @@ func (w *Watcher) follow(rec job.Record) results.Progress {
 	}
 	for _, note := range notes {
 		w.Statuses.Remark(rec, note)
-	}
-	// The progress comes last: a note that follows it would replace it while both wait.
-	if sentence := state.Sentence(); sentence != "" {
-		w.Statuses.SayProgress(rec, sentence)
 	}
 	w.Watched(rec.Run, state)
 	return state

@@ -46,6 +46,9 @@ func standing(r job.Record) string {
 	case job.Staged, job.Submitted:
 		return "waiting"
 	case job.Running:
+		if !r.Requeued.IsZero() {
+			return "waiting to go on"
+		}
 		return "running for " + text.About(time.Since(r.Trained))
 	case job.Finished, job.Collected, job.Uploaded:
 		return "saving its results"

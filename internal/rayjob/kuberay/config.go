@@ -73,7 +73,8 @@ type Machine struct {
 	Tolerations  []corev1.Toleration `json:"tolerations,omitempty"`
 }
 
-// Profile describes a cluster. With Cluster it is an existing RayCluster; then only MaxWorkers and Window apply.
+// Profile describes a cluster. With Cluster it is an existing RayCluster; then only MaxWorkers and Window apply, and with MinWorkers the
+// size of a worker.
 type Profile struct {
 	Name    string `json:"name"`
 	Cluster string `json:"cluster,omitempty"`
@@ -82,8 +83,11 @@ type Profile struct {
 	// on a standing cluster.
 	Workers    int `json:"workers,omitempty"`
 	MaxWorkers int `json:"maxWorkers,omitempty"`
-	// MinWorkers, if set, lets Ray's autoscaler remove idle workers down to this number.
-	MinWorkers *int `json:"minWorkers,omitempty"`
+	// MinWorkers, if set, turns on Ray's autoscaler: a cluster starts with so many workers, gets more when its run asks for them, and loses
+	// those that are idle for IdleSeconds (default 60). On a standing cluster it says that the cluster has an autoscaler, which starts
+	// up to MaxWorkers machines of this size.
+	MinWorkers  *int `json:"minWorkers,omitempty"`
+	IdleSeconds int  `json:"idleSeconds,omitempty"`
 	// Queue is a local queue of Kueue; PriorityClass is the priority class of the pods.
 	Queue         string `json:"queue,omitempty"`
 	PriorityClass string `json:"priorityClass,omitempty"`
@@ -139,6 +143,9 @@ func (c Config) withDefaults() Config {
 		p := &c.Profiles[i]
 		quantity(&p.CPU, "1")
 		quantity(&p.Memory, "4Gi")
+		if p.IdleSeconds == 0 {
+			p.IdleSeconds = 60
+		}
 		if p.Cluster == "" { // a standing cluster has a fixed number
 			p.Workers = max(1, p.Workers)
 			p.MaxWorkers = max(p.Workers, p.MaxWorkers)
@@ -215,7 +222,11 @@ func (p Profile) validate(where string) (faults []error) {
 	}
 	fault(p.GPU >= 0 && p.Workers >= 0 && p.MaxWorkers >= 0, ": numbers must not be negative")
 	fault(p.CPU.Sign() >= 0 && p.Memory.Sign() >= 0, ": cpu and memory must not be negative")
-	fault(p.MinWorkers == nil || *p.MinWorkers >= 0 && *p.MinWorkers <= p.Workers, ".minWorkers: must be between 0 and workers")
+	if p.MinWorkers != nil {
+		fault(*p.MinWorkers >= 0 && (p.Cluster != "" || *p.MinWorkers <= p.Workers), ".minWorkers: must be between 0 and workers")
+		fault(p.MaxWorkers > 0, ".maxWorkers: set it to the largest number of workers that the autoscaler of the standing cluster starts")
+	}
+	fault(p.IdleSeconds >= 0, ".idleSeconds: must not be negative")
 	fault(p.MinWorkers == nil || p.Queue == "", ".minWorkers: Kueue does not support autoscaling clusters: remove queue or minWorkers")
 	fault(p.Cluster == "" || p.Queue == "", ".queue: Kueue does not manage runs on a standing cluster: remove queue or cluster")
 	fault(len(p.Cluster) <= utils.MaxRayClusterNameLength, ".cluster: %q is too long for the name of a RayCluster", p.Cluster)

@@ -87,6 +87,8 @@ func TestConfigFaults(t *testing.T) {
 		"profiles[0]: numbers":                      func(c *Config) { c.Profiles[0].GPU = -1 },
 		"profiles[0].minWorkers: must be between":   func(c *Config) { c.Profiles[0].MinWorkers = &fewer },
 		"profiles[1].minWorkers: Kueue":             func(c *Config) { c.Profiles[1].MinWorkers = new(int) },
+		"profiles[2].maxWorkers: set it":            func(c *Config) { c.Profiles[2].MinWorkers = new(int) },
+		"profiles[0].idleSeconds: must not":         func(c *Config) { c.Profiles[0].IdleSeconds = -1 },
 		"profiles[2].queue: Kueue":                  func(c *Config) { c.Profiles[2].Queue = "q" },
 		"profiles[2].cluster:":                      func(c *Config) { c.Profiles[2].Cluster = strings.Repeat("a", 60) },
 		"does not fit into the head's memory":       func(c *Config) { c.SharedMemory = resource.MustParse("8Gi") },

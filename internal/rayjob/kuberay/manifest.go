@@ -38,7 +38,7 @@ const keptSeconds = 60
 
 // newRayJob returns the RayJob of the attempt. Only annotations and Ray's metadata contain text of users.
 func (c Config) newRayJob(a rayjob.Attempt, p Profile) (*rayv1.RayJob, error) {
-	env, err := json.Marshal(map[string]any{"env_vars": environment(a, p)})
+	env, err := json.Marshal(map[string]any{"env_vars": c.environment(a, p)})
 	if err != nil {
 		return nil, fmt.Errorf("encode the environment of the training: %w", err)
 	}
@@ -73,12 +73,23 @@ func (c Config) newRayJob(a rayjob.Attempt, p Profile) (*rayv1.RayJob, error) {
 	return rj, check(rj)
 }
 
+// growthEnv tells the trainer which workers the cluster may get on demand: their number, and the resources of each as Ray names them.
+const growthEnv = "CLUSTER_GROWS_TO"
+
 // environment is that of the driver and the workers. A cluster that ends with the attempt keeps no warm processes for later ones.
-func environment(a rayjob.Attempt, p Profile) map[string]string {
-	if p.Cluster == "" {
-		a.Warm = 0
+func (c Config) environment(a rayjob.Attempt, p Profile) map[string]string {
+	workers := p.MaxWorkers
+	switch {
+	case p.Cluster == "":
+		a.Warm, workers = 0, c.workers(a, p)
+	case p.MinWorkers != nil:
+		a.Warm = min(a.Warm, 1) // on the head alone: the autoscaler takes no worker for idle that has a warm process
 	}
-	return a.Environment()
+	env := a.Environment()
+	if p.MinWorkers != nil {
+		env[growthEnv] = fmt.Sprintf(`{"workers": %d, "each": {"CPU": %d, "GPU": %d, "memory": %d}}`, workers, cpus(p.Machine), p.GPU, p.Memory.Value())
+	}
+	return env
 }
 
 // check applies KubeRay's own rules. The API server accepts any RayJob, and the KubeRay operator would reject it later.
@@ -113,20 +124,22 @@ func (c Config) newCluster(a rayjob.Attempt, p Profile, shared []corev1.VolumeMo
 	warm(a, &spec.HeadGroupSpec.Template, "driver")
 	if p.MinWorkers != nil {
 		group.MinReplicas = new(min(int32(*p.MinWorkers), *workers)) //nolint:gosec // bounded by MaxWorkers
-		c.scale(spec, &group)
+		group.Replicas = group.MinReplicas
+		c.scale(spec, &group, p)
 	}
 	spec.WorkerGroupSpecs = []rayv1.WorkerGroupSpec{group}
 	return spec
 }
 
-// scale lets Ray's autoscaler remove idle workers. It runs in the head's pod and calls the API server with access rights that
-// KubeRay creates for it.
-func (c Config) scale(spec *rayv1.RayClusterSpec, group *rayv1.WorkerGroupSpec) {
+// scale lets Ray's autoscaler start the workers that the run asks for and remove idle ones. It runs in the head's pod and calls the API
+// server with access rights that KubeRay creates for it.
+func (c Config) scale(spec *rayv1.RayClusterSpec, group *rayv1.WorkerGroupSpec, p Profile) {
 	spec.EnableInTreeAutoscaling = new(true)
 	spec.AutoscalerOptions = &rayv1.AutoscalerOptions{
 		Version: new(rayv1.AutoscalerVersionV2), SecurityContext: containerSecurity(),
-		Env:          []corev1.EnvVar{{Name: "HOME", Value: scratchDir}, {Name: "USER", Value: rayName}, {Name: "LOGNAME", Value: rayName}},
-		VolumeMounts: []corev1.VolumeMount{{Name: "scratch", MountPath: scratchDir}},
+		IdleTimeoutSeconds: new(int32(p.IdleSeconds)), //nolint:gosec // a number of seconds
+		Env:                []corev1.EnvVar{{Name: "HOME", Value: scratchDir}, {Name: "USER", Value: rayName}, {Name: "LOGNAME", Value: rayName}},
+		VolumeMounts:       []corev1.VolumeMount{{Name: "scratch", MountPath: scratchDir}},
 	}
 	head := &spec.HeadGroupSpec.Template.Spec
 	head.AutomountServiceAccountToken, head.ServiceAccountName = new(true), ""

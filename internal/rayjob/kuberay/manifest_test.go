@@ -160,10 +160,40 @@ func TestAutoscaling(t *testing.T) {
 	require.Equal(t, rayv1.AutoscalerVersionV2, *spec.AutoscalerOptions.Version)
 	group := spec.WorkerGroupSpecs[0]
 	require.EqualValues(t, 0, *group.MinReplicas)
-	require.EqualValues(t, 2, *group.Replicas, "it begins with all workers")
+	require.EqualValues(t, 0, *group.Replicas, "workers come when the run asks for them")
 	require.EqualValues(t, 2, *group.MaxReplicas)
+	require.EqualValues(t, 60, *spec.AutoscalerOptions.IdleTimeoutSeconds)
 	require.True(t, *spec.HeadGroupSpec.Template.Spec.AutomountServiceAccountToken, "the autoscaler talks to the API server")
 	require.False(t, *group.Template.Spec.AutomountServiceAccountToken)
+}
+
+// The trainer is told what a cluster can grow to, since at its start Ray knows the head alone.
+func TestWhatAnAutoscalerAddsIsTold(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		profile int
+		change  func(*Profile)
+		want    string
+	}{
+		"a fixed cluster": {0, func(*Profile) {}, ""},
+		"a cluster of its own": {
+			0, func(p *Profile) { p.MinWorkers = new(int) }, `{"workers": 2, "each": {"CPU": 2, "GPU": 0, "memory": 4294967296}}`,
+		},
+		"a standing cluster": {
+			2, func(p *Profile) { p.MinWorkers, p.MaxWorkers, p.GPU = new(int), 5, 1 }, `{"workers": 5, "each": {"CPU": 1, "GPU": 1, "memory": 4294967296}}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := example()
+			tc.change(&c.Profiles[tc.profile])
+			var env struct {
+				Vars map[string]string `json:"env_vars"`
+			}
+			require.NoError(t, yaml.UnmarshalStrict([]byte(made(t, anAttempt(), c, tc.profile).Spec.RuntimeEnvYAML), &env))
+			require.Equal(t, tc.want, env.Vars[growthEnv])
+		})
+	}
 }
 
 func TestStandingCluster(t *testing.T) {

@@ -82,7 +82,7 @@ func TestTheNumberOfWorkersIsTheOneThatWasAskedForOrElseTheOneOfTheProfile(t *te
 		"nothing asked":                       {0, nil, 2, 2},
 		"fewer than usual":                    {1, nil, 1, 1},
 		"as many as allowed":                  {4, nil, 4, 4},
-		"idle workers may be removed":         {3, new(1), 3, 1},
+		"an autoscaler starts the others":     {3, new(1), 3, 1},
 		"the minimum is above what was asked": {1, new(2), 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestTheNumberOfWorkersIsTheOneThatWasAskedForOrElseTheOneOfTheProfile(t *te
 			c, a := example(), anAttempt()
 			c.Profiles[0].MinWorkers, a.Resources.Workers = tc.minimum, tc.asked
 			group := made(t, a, c, 0).Spec.RayClusterSpec.WorkerGroupSpecs[0]
-			require.Equal(t, []int32{tc.smallest, tc.want, tc.want}, []int32{*group.MinReplicas, *group.Replicas, *group.MaxReplicas})
+			require.Equal(t, []int32{tc.smallest, tc.smallest, tc.want}, []int32{*group.MinReplicas, *group.Replicas, *group.MaxReplicas})
 		})
 	}
 }

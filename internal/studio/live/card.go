@@ -170,6 +170,9 @@ func cardSentence(rec job.Record, s Progress) string {
 	case job.Skipped:
 		return "Skipped."
 	case job.Running:
+		if !rec.Requeued.IsZero() {
+			return "Waiting to go on."
+		}
 	}
 	var parts []string
 	if s.Epochs > 0 {

@@ -123,7 +123,7 @@ func (s *Section) sentence(rec job.Record, progress *results.Progress) string {
 	switch {
 	case rec.Ending != nil:
 		return text.Capital(rec.Ending.Text)
-	case rec.State == job.Running && progress.Sentence() != "":
+	case rec.State == job.Running && rec.Requeued.IsZero() && progress.Sentence() != "":
 		return text.Capital(progress.Sentence())
 	}
 	if said := s.lastStatus(rec.Run); said != "" {

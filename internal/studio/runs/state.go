@@ -81,6 +81,9 @@ func wordOf(rec job.Record, name string) string {
 		if rec.StoppedBy != "" {
 			return "stopping"
 		}
+		if !rec.Requeued.IsZero() {
+			return "waiting"
+		}
 		return "running"
 	default:
 		return "saving its results"

@@ -23,7 +23,7 @@ type podGroup struct {
 func podGroupsOf(spec *rayv1.RayClusterSpec) []podGroup {
 	groups := []podGroup{{pod: podOf(spec.HeadGroupSpec.Template), count: 1, head: true}}
 	for _, g := range spec.WorkerGroupSpecs {
-		groups = append(groups, podGroup{pod: podOf(g.Template), count: replicas(g)})
+		groups = append(groups, podGroup{pod: podOf(g.Template), count: most(spec, g)})
 	}
 	return groups
 }

@@ -76,6 +76,19 @@ func replicas(g rayv1.WorkerGroupSpec) int {
 	return max(0, int(utils.GetWorkerGroupDesiredReplicas(g)))
 }
 
+// scaled reports that Ray's autoscaler starts and removes the workers of a cluster.
+func scaled(spec *rayv1.RayClusterSpec) bool {
+	return spec.EnableInTreeAutoscaling != nil && *spec.EnableInTreeAutoscaling
+}
+
+// most returns how many pods the group may get: a run waits for all of them.
+func most(spec *rayv1.RayClusterSpec, g rayv1.WorkerGroupSpec) int {
+	if !scaled(spec) || g.MaxReplicas == nil {
+		return replicas(g)
+	}
+	return max(replicas(g), int(*g.MaxReplicas)*int(max(1, g.NumOfHosts)))
+}
+
 // podSummary counts the pods of one cluster that a sentence is about.
 type podSummary struct {
 	head    bool

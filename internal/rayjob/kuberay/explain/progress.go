@@ -76,7 +76,11 @@ func (s Snapshot) startProgress() string {
 		return "the Ray cluster is ready and is starting the training program"
 	}
 	line := "starting 1 head and " + text.Count(s.workers(), "worker")
-	if s.workers() == 0 {
+	switch {
+	case s.workers() > 0:
+	case scaled(&s.Cluster.Spec):
+		line = "starting the head; workers follow when the run asks for them"
+	default:
 		line = "starting the pod"
 	}
 	if pull := s.pullTime(); pull > 0 {
@@ -126,7 +130,7 @@ func (s Snapshot) headReady() bool {
 	return slices.ContainsFunc(s.activePods(), func(p *corev1.Pod) bool { return isHead(p) && ready(p) })
 }
 
-// restartingPods names the pods that are restarting while the job runs.
+// restartingPods names the pods that are restarting while the job runs, and the workers that an autoscaler starts for it.
 func (s Snapshot) restartingPods() string {
 	running := s.Job.Status.JobDeploymentStatus == rayv1.JobDeploymentStatusRunning && s.Cluster != nil && s.Cluster.DeletionTimestamp == nil
 	if !running || len(s.Pods) == 0 {
@@ -140,6 +144,9 @@ func (s Snapshot) restartingPods() string {
 	}
 	if !who.head && who.workers == 0 {
 		return ""
+	}
+	if !who.head && scaled(&s.Cluster.Spec) {
+		return fmt.Sprintf("Ray's autoscaler is starting %s", who)
 	}
 	return fmt.Sprintf("%s %s restarting; the training will resume from its last checkpoint", who, who.verb("is", "are"))
 }

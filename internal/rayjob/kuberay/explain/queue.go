@@ -81,6 +81,9 @@ const (
 	queueFinished = "Finished"
 )
 
+// queuePreempted is the reason of an eviction in favour of another job. Its message has nothing but ids of objects.
+const queuePreempted = "Preempted"
+
 func (w *Workload) is(condition string) bool {
 	return meta.IsStatusConditionTrue(w.Status.Conditions, condition)
 }
@@ -123,6 +126,8 @@ func (w *Workload) reason() Diagnosis {
 		return Diagnosis{"the job was deactivated in the queue", askAdministrator}
 	case w.is(queueReserved):
 		return Diagnosis{Cause: "its quota is reserved, and its nodes are being prepared"}
+	case eviction != nil && eviction.Status == metav1.ConditionTrue && eviction.Reason == queuePreempted:
+		return Diagnosis{Cause: "a job of higher priority has its place; it will go on from its last checkpoint"}
 	case eviction != nil && eviction.Status == metav1.ConditionTrue:
 		return Diagnosis{Cause: "it was returned to the queue" + reported(eviction.Reason, eviction.Message)}
 	default:

@@ -137,7 +137,7 @@ func TestQueued(t *testing.T) {
 		},
 		"preempted": {
 			conditions: []metav1.Condition{yes("Evicted", "Preempted", "Preempted to accommodate a workload"), no("x")},
-			want:       ": it was returned to the queue (Preempted: Preempted to accommodate a workload)",
+			want:       ": a job of higher priority has its place; it will go on from its last checkpoint",
 		},
 		"another eviction":  {conditions: []metav1.Condition{yes("Evicted", "New", "for fun")}, want: ": it was returned to the queue (New: for fun)"},
 		"taken out by hand": {set: func(w *Workload) { w.Spec.Active = new(bool) }, want: ": the job was deactivated in the queue" + toAdministrator},

@@ -73,6 +73,11 @@ func TestTrouble(t *testing.T) {
 			pods: []*corev1.Pod{head(waits("ContainerCreating", "")), worker(1, up), worker(2, up)},
 			want: "the head is restarting; the training will resume from its last checkpoint",
 		},
+		"workers that an autoscaler starts": {
+			pods: []*corev1.Pod{head(up), worker(1, up), worker(2, waits("ContainerCreating", ""))},
+			set:  func(s *Snapshot) { s.Cluster.Spec.EnableInTreeAutoscaling = new(true) },
+			want: "Ray's autoscaler is starting 1 of 2 workers",
+		},
 		"all on their way back": {
 			pods: []*corev1.Pod{head(up, deleted)},
 			want: "the head and all 2 workers are restarting; the training will resume from its last checkpoint",

@@ -82,6 +82,10 @@ func TestWaiting(t *testing.T) {
 			}),
 			`waiting in the queue "team"`,
 		},
+		"an autoscaler starts no worker yet": {
+			with(newSnapshot(0, head(wait)), func(s *Snapshot) { s.Cluster.Spec.EnableInTreeAutoscaling = new(true) }),
+			"starting the head; workers follow when the run asks for them",
+		},
 		"no pods yet":        {newSnapshot(2), "starting 1 head and 2 workers"},
 		"one of two workers": {newSnapshot(2, head(wait), worker(1, up), worker(2, wait)), "starting 1 head and 2 workers; 1 of 3 is ready"},
 		"one worker to come": {newSnapshot(2, worker(1, up), worker(2, wait), head(up)), "starting 1 head and 2 workers; 2 of 3 are ready"},
