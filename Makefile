@@ -290,8 +290,8 @@ bench-graph: setup ## measure trainings on generated graphs, up to 2.9 million n
 	@$(PYTHON) test/bench/graph.py $(or $(FIGURES),rate workers table start)
 	@$(if $(FIGURES),,$(PYTHON) test/bench/graph.py whole --nodes 2927963 --degree 22.4 --epochs 1)
 
-bench-imagery: setup ## scores on pictures with masks or outlines that you have: make bench-imagery TRAIN=dir TEST=dir [MINUTES=20] [SEED=0] [PARAMS='epochs=9'] [KEEP=dir]
-	@$(PYTHON) test/bench/imagery.py --train "$(TRAIN)" --test "$(TEST)" --minutes $(or $(MINUTES),20) --seed $(or $(SEED),0) $(foreach p,$(PARAMS),--param "$(p)") $(if $(KEEP),--keep "$(KEEP)")
+bench-imagery: setup ## scores on pictures with masks or outlines that you have: make bench-imagery TRAIN=dir TEST=dir or MADE=200 [MINUTES=20] [SEED=0] [PARAMS='epochs=9'] [KEEP=dir]
+	@$(PYTHON) test/bench/imagery.py $(if $(MADE),--made $(MADE),--train "$(TRAIN)" --test "$(TEST)") --minutes $(or $(MINUTES),20) --seed $(or $(SEED),0) $(foreach p,$(PARAMS),--param "$(p)") $(if $(KEEP),--keep "$(KEEP)")
 
 .PHONY: bench-scenes
 bench-scenes: setup ## measure predictions on a made GeoTIFF scene: make bench-scenes [SIDE=20000] [FIGURES='windows workers whole'] [FOLDER=dir]
@@ -323,8 +323,12 @@ bench-installed: setup ## trainings from small installed models on made pictures
 bench-coverage: setup ## measure whether intervals and possible classes keep their promise, over 20 seeds: make bench-coverage [SETS='diabetes wine'] [SEEDS=20]
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/coverage.py $(SETS) --seeds $(or $(SEEDS),20)
 
-bench-series: setup ## error and coverage of forecasts on series that you have: make bench-series SETS=dir [CUTS=4]
-	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/series.py "$(SETS)" --cuts $(or $(CUTS),4)
+.PHONY: bench-coverage-pictures
+bench-coverage-pictures: setup ## the same for counts of objects, areas of classes and means of pictures, on made pictures: make bench-coverage-pictures [SETS='counts areas means']
+	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/coverage_pictures.py $(SETS)
+
+bench-series: setup ## error and coverage of forecasts on series that you have: make bench-series SETS=dir [CUTS=12]
+	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/series.py "$(SETS)" --cuts $(or $(CUTS),12)
 
 bench-tables: setup ## loss of models of tables that you have: make bench-tables SETS=dir [SEEDS=0,1,2] [MODELS=trees,linear] [OTHERS=1]
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/tables.py "$(SETS)" --seeds $(or $(SEEDS),0) $(if $(MODELS),--models "$(MODELS)") $(if $(OTHERS),--others)

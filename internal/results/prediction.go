@@ -54,7 +54,7 @@ type FileAnswer struct {
 	ID         string   `json:"id,omitempty"`
 	Predicted  string   `json:"predicted"`
 	Confidence *float64 `json:"confidence,omitempty" minimum:"-1e300" maximum:"1e300"`
-	// Low and High are the ends of the interval of a number, and Possible the possible classes, where the model promises them.
+	// Low and High are the ends of the interval of a number, and Possible the possible classes or labels, where the model promises them.
 	Low      string `json:"low,omitempty"`
 	High     string `json:"high,omitempty"`
 	Possible string `json:"possible,omitempty"`

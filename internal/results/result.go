@@ -178,11 +178,13 @@ type Output struct {
 	Size   int64  `json:"size" minimum:"0"`
 	SHA256 string `json:"sha256" pattern:"^[0-9a-f]{64}$"`
 	// Title and Text describe a file that the user gets as it is, empty for others. OfModel says that it is a part of the model, so that
-	// those who want the report alone do not get it. Apart says that a file of the model stays with the registered version.
+	// those who want the report alone do not get it. Apart says that a file of the model stays with the registered version. Shown says that
+	// a file with a title is a PNG that is also to be seen where the results are.
 	Title   string `json:"title,omitempty" maxLength:"4096"`
 	Text    string `json:"text,omitempty" maxLength:"4096"`
 	OfModel bool   `json:"of_model,omitempty"`
 	Apart   bool   `json:"apart,omitempty"`
+	Shown   bool   `json:"shown,omitempty"`
 }
 
 // Output returns the file with the given path.

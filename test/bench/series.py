@@ -1,4 +1,4 @@
-"""Measures forecasts on series that you have: make bench-series SETS=dir [CUTS=4].
+"""Measures forecasts on series that you have: make bench-series SETS=dir [CUTS=12].
 
 The folder has tables with times, values and perhaps ids, each called NAME-H.csv, where H steps are forecast. Each table is cut at several places
 before its end. What is known before a cut chooses the method and the intervals; the H steps behind it judge them. The last cut gives the MASE of
@@ -21,10 +21,11 @@ from trainer.core.input import Input
 from trainer.data.checks import Checks
 from trainer.data.columns import profiles
 from trainer.data.formats import tables
-from trainer.kinds.series import columns, gathered, judging, methods
+from trainer.kinds.series import columns, gathered, judging, methods, seasons
+from trainer.kinds.series.calendar import Calendar
 from trainer.kinds.series.lags import Lags
 from trainer.kinds.series.methods import ETS, NAIVE, THETA
-from trainer.kinds.series.panel import Panel, scales
+from trainer.kinds.series.panel import Panel, scales, spreads
 from trainer.run_folder.events import Events
 
 SEED = 42
@@ -41,20 +42,20 @@ class Silent(Events):
         pass
 
 
-def read(file: Path) -> tuple[Panel, Lags]:
-    """The series in a table, and how trees see them."""
+def read(file: Path) -> tuple[Panel, Calendar]:
+    """The series in a table, and their steps."""
     settings = Settings({n: o.default for n, o in options("train").items()}, dict.fromkeys(options("train"), "default"))
     with tempfile.TemporaryDirectory() as folder:
         events = Silent(Path(folder) / "events.jsonl", 1)
         read_tables = tables.read_all(Input(file.name, file, file.stat().st_size, ""), set(), settings, events)
         found = columns.find(read_tables, profiles.of(read_tables), settings, file.name, only=False)
         panel = gathered.panel(read_tables, found, file.name, Checks(events))
-    season = found.calendar.season
-    return panel, Lags(season if numpy.median(panel.lengths) >= 2 * season + 4 else 1, found.calendar, 0)
+    return panel, found.calendar
 
 
-def at_cut(panel: Panel, how: Lags, ends: numpy.ndarray, steps: int) -> tuple[dict[str, float], str, list[float]]:
+def at_cut(panel: Panel, calendar: Calendar, ends: numpy.ndarray, steps: int) -> tuple[dict[str, float], str, list[float]]:
     """The MASE of each method behind ``ends``, the method that was chosen, and the coverage of its two intervals."""
+    how = Lags(seasons.find(panel, ends, calendar)[0], calendar, 0)
     judged = judging.judge(panel, ends, how, steps, SEED)
     method, _ = judging.choose(judged)
     widths = judging.widths(judged, method, steps)
@@ -68,7 +69,7 @@ def at_cut(panel: Panel, how: Lags, ends: numpy.ndarray, steps: int) -> tuple[di
             apart = numpy.abs(said - truth[part])
             errors[name].append(apart / unit[part, None])
             if name == method:
-                relative = apart / scales(histories.values, how.season)[:, None]
+                relative = apart / spreads(histories.values, how.season)[:, None]
                 inside.append(numpy.stack([relative <= w for w in widths], axis=-1))
     found = {n: float(numpy.concatenate(e).mean()) for n, e in errors.items()}
     return {**found, CHOSEN: found[method]}, method, numpy.concatenate(inside).mean(axis=(0, 1)).tolist()
@@ -77,7 +78,7 @@ def at_cut(panel: Panel, how: Lags, ends: numpy.ndarray, steps: int) -> tuple[di
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sets", type=Path)
-    parser.add_argument("--cuts", type=int, default=4)
+    parser.add_argument("--cuts", type=int, default=12)
     asked = parser.parse_args()
     names = [*methods.TITLES, CHOSEN]
     print("| set | series | H |", " | ".join(names), "| method | against the best of naive, ETS, Theta | coverage 80 %, 90 % | CPU s |")
@@ -86,9 +87,9 @@ def main() -> None:
     for file in sorted(asked.sets.glob("*-*.csv")):
         began = time.process_time()
         steps = int(file.stem.rpartition("-")[2])
-        panel, how = read(file)
+        panel, calendar = read(file)
         cuts = [panel.lengths - k * steps for k in range(1, asked.cuts + 1)]
-        results = [at_cut(panel, how, ends, steps) for ends in cuts if ends.min() >= 3 * steps]
+        results = [at_cut(panel, calendar, ends, steps) for ends in cuts if ends.min() >= 3 * steps]
         (errors, method, _), covered = results[0], numpy.mean([r[2] for r in results], axis=0)
         against = errors[CHOSEN] / min(errors[n] for n in (NAIVE, ETS, THETA)) - 1
         chosen.append(errors[CHOSEN])

@@ -81,7 +81,7 @@ func (w *fixture) makeQueue(t *testing.T) {
 	require.NoError(t, err)
 	text := strings.ReplaceAll(string(doc), "NAMESPACE", w.namespace)
 	kubectl := func(verb ...string) {
-		command := exec.Command("kubectl", append(verb, "--filename", "-")...) //nolint:noctx // also after the end of the test
+		command := exec.Command("kubectl", append(verb, "--filename", "-")...)
 		command.Stdin = strings.NewReader(text)
 		out, err := command.CombinedOutput()
 		require.NoError(t, err, string(out))

@@ -146,5 +146,7 @@ class _Both:
 def _size(folder: Path, described: dict) -> int:
     """About how many bytes the model takes in memory."""
     of_network = (ONNX, "tokenizer.json", "words.safetensors", "terms.json")
-    read = of_network if described["base"] not in registry.estimators() else ("weights.safetensors", "terms.json", "config.json")
-    return 2 * sum((folder / name).stat().st_size for name in read if (folder / name).is_file()) + (1 << 20)
+    read = [folder / name for name in of_network]
+    if described["base"] in registry.estimators():
+        read = [*folder.glob("*.safetensors"), folder / "terms.json", folder / "config.json"]
+    return 2 * sum(file.stat().st_size for file in read if file.is_file()) + (1 << 20)

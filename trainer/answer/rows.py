@@ -17,6 +17,7 @@ MOST_ROWS = 64
 MOST_CHARACTERS = 1_000_000  # of the texts of a request
 MOST_IMAGE_BYTES = 10 << 20
 TEXT, IMAGE = "text", "image"
+_PLAIN = Style()
 
 
 class Refused(Exception):
@@ -95,9 +96,9 @@ def row_cells(cells: dict[str, list], columns: tuple[Column, ...], styles: dict[
     for column in columns:
         sent = cells.get(column.name, [""] * count)
         if column.type == NUMBER:
-            read.append(_numbers(sent, column.name, styles.get(column.name, Style())))
+            read.append(numbers(sent, column.name, styles.get(column.name, Style())))
         else:
-            read.append(["" if values.is_missing(c) else c.strip() for c in map(_cell, sent)])
+            read.append(["" if values.is_missing(c) else c.strip() for c in map(text_of, sent)])
     rows = list(zip(*read))
     if not all(any(row) for row in rows):
         raise Refused("A row has no value. Give it at least one that the model reads.")
@@ -121,19 +122,19 @@ def _tensors(inputs) -> dict[str, list]:
     return found
 
 
-def _cell(cell) -> str:
+def text_of(cell) -> str:
     """A cell of a request as it would stand in a file."""
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return ""
     return cell if isinstance(cell, str) else repr(cell)
 
 
-def _numbers(cells: list, name: str, style: Style) -> list[str]:
+def numbers(cells: list, name: str, style: Style = _PLAIN) -> list[str]:
     """The cells as numbers. A text is written in the style of the training data; a number of JSON is one as it is. What stands for a
-    gap is empty."""
+    gap is empty. Raises Refused."""
     found = []
     for cell in cells:
-        text = _cell(cell)
+        text = text_of(cell)
         (number,) = values.as_numbers([text], style if isinstance(cell, str) else Style(fills=style.fills))
         if not number and not values.is_missing(text) and values.fast_number(text, style.comma) not in style.fills:
             raise Refused(f"{some([name])} must be a number, not {some([text])}.")

@@ -122,15 +122,16 @@ def _is_unclear(fit: int, paths: dict[int, set[str]]) -> bool:
     return fit < 2 and (fit < max(paths) or len(paths[fit]) > 1)
 
 
-def without_broken(examples: list[Example], checks: Checks) -> list[Example]:
+def without_broken(examples: list[Example], checks: Checks, every: bool = False) -> list[Example]:
     """The examples whose image can be decoded. Of all the beginning is read, and a sample over all labels is decoded in full.
 
-    Where one has a fault, all are decoded. Raises UserError where most of the sample cannot be.
+    Where one has a fault, or ``every`` says so, all are decoded. Raises UserError where most of the sample cannot be.
     """
     sample = _over_labels(examples)
     broken = [e for e in sample if not decodes(e.content)]
-    if not broken and all(decodes(e.content, whole=False) for e in examples):
-        checks.ok("images", f"All {len(examples)} images can be opened; {len(sample)} of them were decoded in full.")
+    if not broken and all(decodes(e.content, whole=every) for e in examples):
+        how = "decoded" if every else f"opened; {len(sample)} of them were decoded in full"
+        checks.ok("images", f"All {len(examples)} images can be {how}.")
         return examples
     if len(broken) * 2 > len(sample):
         raise UserError(

@@ -14,6 +14,7 @@ from trainer.export import display, score_cells
 from trainer.export.finished import Answered, Finished
 from trainer.measure import label_sets as measure
 from trainer.run_folder import files
+from trainer.targets import promise
 
 _MEANING = (
     "Precision: the share of the predicted labels that are right. Recall: the share of the true labels that the model finds. "
@@ -58,13 +59,14 @@ def answers_table(answered: Answered, columns: Sequence[str]) -> str:
 def _table(
     kind: Kind, examples: Sequence[Example], target: Any, outputs: numpy.ndarray, columns: Sequence[str], knows: bool, origins: Origins = ONE
 ) -> str:
-    """One line for each example: its labels where ``knows``, the predicted ones, and the probability of each."""
-    has_id, count = any(e.id for e in examples), len(target.labels)
-    head = ["file", "row", *["id"] * has_id, "content", *["label"] * knows, "predicted", *(f"probability of {n}" for n in target.labels[:SHOWN])]
+    """One line for each example: its labels where ``knows``, the predicted ones, the possible ones, and the probability of each."""
+    has_id, count, beside = any(e.id for e in examples), len(target.labels), promise.columns(target, outputs)
+    probabilities = [f"probability of {n}" for n in target.labels[:SHOWN]]
+    head = ["file", "row", *["id"] * has_id, "content", *["label"] * knows, "predicted", *beside, *probabilities]
 
     def line(i: int, e: Example) -> list:
         shown = [f"{p:.4f}" for p in outputs[i, : min(count, SHOWN)]]
         found = [e.file, e.row, *[e.id] * has_id, kind.content(e, columns), *[e.target] * knows]
-        return [*found, target.text(outputs[i, count:] > 0.5), *shown]
+        return [*found, target.text(outputs[i, count:] > 0.5), *(cells[i] for cells in beside.values()), *shown]
 
     return display.table(head, (line(i, e) for i, e in enumerate(examples)), origins)

@@ -40,6 +40,7 @@ def prediction(
     compared = likeness.compared(model.description, answered, columns, events)
     out = spec.work / results.OUT
     out.mkdir()
+    facts = {**(facts or {}), **_without_promise(answered.target)}
     own = kind.answers_table(answered, columns)
     marks = compared.marks if compared is not None and compared.marked else None
     layout = answer_lines.layout(settings, answered, columns, marks is not None)
@@ -69,6 +70,13 @@ def prediction(
         metric_info=described(answered.target.metrics), about=about,
         sections=blocks.described(sections) if sections else None,
     )  # fmt: skip
+
+
+def _without_promise(target) -> dict[str, str]:
+    """What is said of a model that could promise how sure its answers are and does not."""
+    if not isinstance(target, promise.Promising) or target.promise is not None:
+        return {}
+    return {"How sure answers are": "Not promised: too few rows were held out in the training of the model, or an earlier version trained it."}
 
 
 def _scores(settings, model, answered: Answered, label_column: str, events: Events) -> dict:

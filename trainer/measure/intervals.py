@@ -34,6 +34,17 @@ def like_a_share(value: float, error: float, n: int) -> tuple[float, float]:
     return wilson(value, min(n, value * (1 - value) / error**2) if error > 0 else n)
 
 
+def of_share(inside: numpy.ndarray, rows: numpy.ndarray | None = None) -> tuple[float, float]:
+    """The interval of the share of ``inside`` (bool, at least one). ``rows`` is the row of each where rows have several, which are alike."""
+    share, n = float(inside.mean()), len(inside)
+    if rows is None:
+        return wilson(share, n)
+    _, place = numpy.unique(rows, return_inverse=True)
+    apart = numpy.bincount(place, inside - share)
+    error = math.sqrt(float((apart**2).sum()) * len(apart) / max(1, len(apart) - 1)) / n
+    return like_a_share(share, error, n if error else len(apart))
+
+
 def percentiles(values: numpy.ndarray, value: float) -> tuple[float, float]:
     """The middle 95 % of resampled ``values``, widened to contain ``value`` itself: a skewed metric can lie outside."""
     low, high = numpy.percentile(values, (2.5, 97.5))

@@ -20,9 +20,6 @@ _TEMPERATURES = numpy.geomspace(0.25, 4, 49)
 _OF_ALL_CLASSES = ("f1_macro", "mcc")  # metrics for which rare classes count like others
 _CALIBRATION_ROWS = 30  # rows from which candidates are compared after calibration
 _ODDS = 1e-30  # the smallest probability whose odds are told apart
-_LOWER = 1 - 1e-6  # of a limit: the same probability may have been rounded to float32
-_LISTED = 50  # possible classes in one cell of a table
-_AT_ONCE = 1_000_000  # outputs that are looked at together, as a bound of memory
 
 
 @dataclass(frozen=True)
@@ -38,6 +35,7 @@ class Classes:
     key: ClassVar[str] = "labels"
     metrics: ClassVar[Metrics] = metric.CLASSIFICATION
     doubts_title: ClassVar[str] = "Labels that may be wrong"
+    promise_of: ClassVar[promises.Unit] = promises.ROWS
     exact: ClassVar[bool] = False
     evaluation_rows: ClassVar[int] = _ROWS
     weighs_classes: ClassVar[bool] = True
@@ -85,11 +83,7 @@ class Classes:
 
     def tensors(self, outputs: numpy.ndarray) -> list[dict]:
         found = target.labels_and_probabilities([self.text(place) for place in self.predicted(outputs)], outputs)
-        if self.promise is not None:
-            possible = self.possible(outputs)
-            of = {"parameters": {"coverage": self.promise.coverage}, "data": possible.ravel().tolist()}
-            found.append({"name": "possible", "datatype": "BOOL", "shape": list(possible.shape), **of})
-        return found
+        return found if self.promise is None else [*found, promises.possible_tensor(self.promise, self.possible(outputs))]
 
     def tensor_forms(self) -> list[target.Tensor]:
         possible: list[target.Tensor] = [("possible", "BOOL", [-1, len(self.labels)])] if self.promise is not None else []
@@ -114,10 +108,8 @@ class Classes:
             return plain, why
         if len(numpy.unique(truth)) < 2:
             return plain, "All held-out rows are of one class, so nothing can be promised of the others."
-        group = promises.groups(truth, len(self.labels), coverage)
-        of_groups = numpy.asarray([1 - promises.limit(1 - likelihood[group[truth] == g], coverage) for g in range(int(group.max()) + 1)])
-        limits = numpy.clip(of_groups * _LOWER, 0, 1)[group if len(of_groups) > 1 else [0]]
-        found = replace(self, promise=Promise(coverage, len(truth), tuple(float(limit) for limit in limits)))
+        limits = promises.least_likely(likelihood, truth, numpy.arange(len(truth)), len(self.labels), coverage)
+        found = replace(self, promise=Promise(coverage, len(truth), limits))
         return found, f"The possible classes of an answer hold the right one for {promises.percent(coverage)} of rows like the held-out ones."
 
     def kept(self, answers: Predictions) -> Kept:
@@ -141,24 +133,7 @@ class Classes:
     def columns(self, outputs: numpy.ndarray) -> dict[str, list[str]]:
         if self.promise is None:
             return {}
-        step = max(1, _AT_ONCE // len(self.labels))
-        return {"possible": [text for start in range(0, len(outputs), step) for text in self._listed(outputs[start : start + step])]}
-
-    def _listed(self, outputs: numpy.ndarray) -> list[str]:
-        """The possible classes of each row, the likeliest first. Most rows have the same, so each text is made once."""
-        possible = self.possible(outputs)
-        order = numpy.argsort(-outputs, axis=1, kind="stable")
-        front = numpy.argsort(~numpy.take_along_axis(possible, order, axis=1), axis=1, kind="stable")[:, :_LISTED]
-        shown, counts = numpy.take_along_axis(order, front, axis=1), possible.sum(axis=1)
-        shown[numpy.arange(shown.shape[1]) >= counts[:, None]] = -1
-        different, which = numpy.unique(numpy.column_stack([counts, shown]), axis=0, return_inverse=True)
-        texts = [self._text_of(count, places) for count, *places in different.tolist()]
-        return [texts[i] for i in which.ravel().tolist()]
-
-    def _text_of(self, count: int, places: list[int]) -> str:
-        """The first of ``count`` possible classes; a place of -1 is none."""
-        more = [f"and {count - _LISTED} more"] if count > _LISTED else []
-        return "; ".join([*(self.labels[place] for place in places if place >= 0), *more])
+        return {"possible": promises.all_listed(self.labels, self.possible, outputs)}
 
     def doubts(self, answers: Predictions) -> Doubts:
         known = numpy.flatnonzero(answers.truth >= 0)

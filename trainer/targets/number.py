@@ -35,6 +35,7 @@ class Number:
     outputs: ClassVar[int] = 1
     width: ClassVar[int] = 0
     head: ClassVar[int] = 1
+    promise_of: ClassVar[promises.Unit] = promises.ROWS
     exact: ClassVar[bool] = True
     evaluation_rows: ClassVar[int] = _ROWS
     weighs_classes: ClassVar[bool] = False

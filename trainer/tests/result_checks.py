@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 
 from conftest import events_of
+from PIL import Image
 
 PHASES = ["start", "prepare", "train", "test", "export"]
 LEFT_BY_NOBODY = {".pt", ".pth", ".bin", ".pkl", ".tmp"}
@@ -112,8 +113,17 @@ def check_files(folder: Path, schemas) -> dict:
     for a in result["artifacts"]:
         data = (folder / a["path"]).read_bytes()
         assert (len(data), hashlib.sha256(data).hexdigest()) == (a["size"], a["sha256"])
+    for a in shown(result):
+        with Image.open(folder / a["path"]) as image:
+            assert (image.format, bool(a["title"])) == ("PNG", True)
+            assert max(image.size) <= 4096 and a["size"] <= 4 << 20  # of what the service draws
     assert not [p for p in folder.rglob("*") if p.suffix in LEFT_BY_NOBODY and folder / "inputs" not in p.parents]
     return result
+
+
+def shown(result: dict) -> list[dict]:
+    """The files of a result that are pictures to be seen where the results are."""
+    return [a for a in result["artifacts"] if a.get("shown")]
 
 
 def _check_metrics(result: dict) -> None:

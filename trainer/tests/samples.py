@@ -31,6 +31,7 @@ class Sample:
     answers_rows: bool = True  # whether its models give single answers
     searches: bool = True  # whether its settings can be searched
     steps: bool = True  # whether it trains in steps, which can be interrupted; else it begins again
+    shows: bool = False  # whether a training and a prediction name a picture that is shown where the results are
     base: Callable | None = None  # makes the model that is installed as org/base, to start from; None for the built-in one
 
 
@@ -62,14 +63,13 @@ SAMPLES = {
         answers_rows=False,
         searches=False,
     ),  # fmt: skip
-    "objects": Sample(_objects(), _network("small-detector"), 4, annotated_files.pictures(annotated_files.scenes(5, 1))),
-    "pixels": Sample(masked(24), _network("pixels-unet", batch_size=8), 4, masked(4, with_masks=False)),
+    "objects": Sample(_objects(), _network("small-detector"), 4, annotated_files.pictures(annotated_files.scenes(5, 1)), shows=True),
+    "pixels": Sample(masked(24), _network("pixels-unet", batch_size=8), 4, masked(4, with_masks=False), shows=True),
     "series": Sample(
         {"levels.csv": monthly()},
         {"more_options": "series.horizon: 6"},
         0,
         {"new.csv": monthly(108, begin=96)},
-        answers_rows=False,
         searches=False,
         steps=False,
     ),  # fmt: skip
@@ -79,7 +79,7 @@ SAMPLES = {
 INSTALLED = "org/base"
 # Kinds that start from an installed model of another sort than the others: the name of the kind, and what the model is.
 FROM_INSTALLED = {
-    "pixels-segformer": replace(SAMPLES["pixels"], options=_network(INSTALLED, batch_size=8), answers_rows=False, base=vision_models.segformer),
+    "pixels-segformer": replace(SAMPLES["pixels"], options=_network(INSTALLED, batch_size=8), base=vision_models.segformer),
     "objects-detr": replace(SAMPLES["objects"], options=_network(INSTALLED), base=vision_models.detr),
 }
 

@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+import numpy
 import pytest
+from small_datasets import png
 from test_data_columns import seen_in
 
 from trainer.core.example import Example
@@ -283,6 +285,18 @@ def test_images_that_cannot_be_decoded_leave(monkeypatch, checks, broken, checke
     assert len(found) == left
     assert [c["text"] for c in checks.entries] == [checked]
     assert checks.dropped == ([("the image cannot be decoded", 6 - left)] if left < 6 else [])
+
+
+def test_an_image_that_ends_early_is_found_among_many_where_all_are_decoded(tmp_path, checks):
+    whole = png(numpy.random.default_rng(0).integers(0, 256, (64, 64), numpy.uint8))
+    examples = []
+    for i in range(300):
+        (tmp_path / f"{i}.png").write_bytes(whole if i != 7 else whole[: len(whole) // 2])
+        examples.append(Example(f"{i}.png", 0, tmp_path / f"{i}.png", ""))
+    assert examples[7] not in images._over_labels(examples)
+    assert len(images.without_broken(examples, checks)) == 300, "it begins well"
+    assert len(images.without_broken(examples, checks, every=True)) == 299
+    assert [c["text"] for c in checks.entries if c["level"] == "warning"] == ["1 image is left out that cannot be decoded: 7.png."]
 
 
 @pytest.mark.parametrize(("rows", "labels", "most"), [(10, 1, 10), (1000, 1, 200), (1000, 2, 200), (1000, 300, 200), (0, 1, 0), (201, 1, 101)])

@@ -80,7 +80,7 @@ def test_a_word_is_shown_with_eight_words_on_either_side(place, before, after):
 
 def test_each_word_has_a_line_and_the_entity_that_begins_there():
     sure = numpy.array([0.9, 0.8, 0.7, 0.6, 0.5])
-    found = lines(token_results.table(Words(TWO), TAGS.labels, tagged("B-PER", "I-PER", "O", "B-LOC", "I-PER"), sure, sure / 2))
+    found = lines(token_results.table(Words(TWO), TAGS.labels, tagged("B-PER", "I-PER", "O", "B-LOC", "I-PER"), sure, sure / 2, {}))
     assert [(r["row"], r["word"], r["content"], r["label"], r["predicted"], r["entity"]) for r in found] == [
         ("0", "1", "Ada", "B-PER", "B-PER", "PER: Ada Byron"), ("0", "2", "Byron", "I-PER", "I-PER", ""), ("0", "3", "wrote", "O", "O", ""),
         ("10", "1", "in", "O", "B-LOC", "LOC: in"), ("10", "2", "London", "B-LOC", "I-PER", "PER: London"),
@@ -90,8 +90,8 @@ def test_each_word_has_a_line_and_the_entity_that_begins_there():
 
 def test_words_without_known_tags_have_no_column_for_them():
     unknown = sentences(("=a b", f"{UNKNOWN} {UNKNOWN}"))
-    found = lines(token_results.table(Words(unknown), TAGS.labels, tagged("O", "O"), numpy.ones(2), None))
-    assert list(found[0]) == ["file", "row", "word", "content", "predicted", "entity", "confidence"]
+    found = lines(token_results.table(Words(unknown), TAGS.labels, tagged("O", "O"), numpy.ones(2), None, {"possible": ["O", "O; B-PER"]}))
+    assert list(found[0]) == ["file", "row", "word", "content", "predicted", "entity", "confidence", "possible"]
     assert found[0]["content"] == "'=a"
 
 

@@ -9,7 +9,7 @@ import pytest
 import vision_models
 from conftest import resumed_at
 from process_faults import KILLED, run_apart, start_apart  # noqa: F401 - fixtures
-from result_checks import check_files, check_training, predictions, result_of, weights
+from result_checks import check_files, check_training, predictions, result_of, shown, weights
 from samples import FROM_INSTALLED, INSTALLED, SAMPLES, Sample, toy  # noqa: F401 - a fixture
 from several_workers import together  # noqa: F401 - a fixture
 
@@ -70,6 +70,7 @@ def test_a_training_delivers_what_it_lists(finished, schemas, kind, sample):
     assert result["task"] in registry.of(name).tasks
     assert result["model"]["base"] == (INSTALLED if sample.base else registry.of(name).shape)
     assert predictions(finished)
+    assert len(shown(result)) == sample.shows
 
 
 def test_a_dry_run_estimates_and_trains_nothing(make_run, schemas, sample):
@@ -137,6 +138,7 @@ def test_a_saved_model_answers_a_dataset(make_run, schemas, sample, version):
     assert result["kind"] == "prediction"
     assert result["prediction"]["model"]["name"] == "model"
     assert result["prediction"]["rows"] > 0
+    assert len(shown(result)) == sample.shows
     assert predictions(spec.parent)
 
 
@@ -152,14 +154,14 @@ def test_a_saved_model_answers_the_rows_to_try_as_the_training_did(finished, sam
     model = Model(folder)
     assert [(f["name"], f["type"]) for f in fields] == [(c.name, c.type) for c in model.form.columns], "the form of the studio has these fields"
     types = {i["name"]: i["datatype"] for i in model.described()["inputs"]}
-    for shown in result_of(finished).get("examples", []):
-        tensors = [{"name": n, "datatype": types[n], "shape": [1], "data": [cell]} for n, cell in shown["input"].items()]
+    for tried in result_of(finished).get("examples", []):
+        tensors = [{"name": n, "datatype": types[n], "shape": [1], "data": [cell]} for n, cell in tried["input"].items()]
         first = model.answer(tensors)[0]
         answer = first["data"][0]
         if "content_type" in first.get("parameters", {}):  # the answer is a picture, beside a description in words in the results
             assert base64.b64decode(answer).startswith(b"\x89PNG")
             continue
-        assert (answer if isinstance(answer, str) else model.target.text(answer)) == shown["predicted"]
+        assert (answer if isinstance(answer, str) else model.target.text(answer)) == tried["predicted"]
 
 
 def test_the_settings_of_a_training_are_searched_or_the_user_is_told_why_not(make_run, schemas, sample):

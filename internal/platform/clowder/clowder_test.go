@@ -206,25 +206,33 @@ func (d *deliveryTest) requireOneOfEach(tb testing.TB) {
 		}
 		require.True(tb, strings.HasPrefix(f.Path, resultsRoot+"/"), f.Path)
 	}
-	for _, name := range []string{modelArchive, "metrics.json", "predictions.csv", "report.html", "loss.png", "log.txt"} {
+	for _, name := range []string{modelArchive, "metrics.json", "predictions.csv", "report.html", "loss.png", overlay, "log.txt"} {
 		require.Equal(tb, 1, names[name], name)
 	}
 	for name, n := range names {
 		require.Equal(tb, 1, n, name)
 	}
-	shown := 0
+	shown, overlays := 0, 0
 	for _, f := range files {
 		if on, ok := s.(previews); ok {
 			have, err := on.Previews(tb.Context(), f.ID)
 			require.NoError(tb, err)
 			shown += len(have)
+			overlays += map[bool]int{f.Name == overlay: len(have)}[true]
 		}
 	}
 	if on, ok := s.(cards); ok {
 		have, err := on.Visualizations(tb.Context(), dataset)
 		require.NoError(tb, err)
 		shown = len(have)
+		for _, v := range have {
+			if v.Parameters["artifact"] == overlay {
+				require.Equal(tb, []any{"Overlay", clowder.ComponentImage, "image/png", 1}, []any{v.Name, v.Component, v.MimeType, len(v.DataIDs)})
+				overlays++
+			}
+		}
 	}
+	require.Equal(tb, 1, overlays, "the picture that the run names is seen once")
 	require.Equal(tb, d.shown, shown)
 	require.Positive(tb, d.shown)
 	notes, err := s.Metadata(tb.Context(), dataset)

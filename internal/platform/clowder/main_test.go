@@ -1,6 +1,12 @@
 package clowder
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"image"
+	"image/png"
 	"os"
 	"path/filepath"
 	"sync"
@@ -69,6 +75,7 @@ func deliveryOf(tb testing.TB, run, version string) platform.Delivery {
 	dir := filepath.Join(deliveries.dir, run+"-"+version)
 	require.NoError(tb, os.Mkdir(dir, 0o700))
 	require.NoError(tb, resultstest.Play(dir, run, 1))
+	addOverlay(tb, dir)
 	result, failure, err := results.Read(disk.Folder{Volume: dir}, run, 1)
 	require.NoError(tb, err)
 	require.Nil(tb, failure)
@@ -80,4 +87,26 @@ func deliveryOf(tb testing.TB, run, version string) platform.Delivery {
 	}
 	deliveries.made[[2]string{run, version}] = made
 	return made
+}
+
+// overlay is a picture that a run names to be shown.
+const overlay = "overlay.png"
+
+// addOverlay adds it to the results in the folder of a run.
+func addOverlay(tb testing.TB, dir string) {
+	tb.Helper()
+	var drawn bytes.Buffer
+	require.NoError(tb, png.Encode(&drawn, image.NewGray(image.Rect(0, 0, 8, 4))))
+	require.NoError(tb, os.WriteFile(filepath.Join(dir, results.OutDir, overlay), drawn.Bytes(), 0o600))
+	doc, err := os.ReadFile(filepath.Join(dir, results.ResultFile))
+	require.NoError(tb, err)
+	result, err := results.DecodeResult(doc)
+	require.NoError(tb, err)
+	sum := sha256.Sum256(drawn.Bytes())
+	result.Outputs = append(result.Outputs, results.Output{
+		Path: results.OutDir + overlay, Size: int64(drawn.Len()), SHA256: hex.EncodeToString(sum[:]), Title: "Overlay", Text: "Truth beside answer.", Shown: true,
+	})
+	changed, err := json.Marshal(result)
+	require.NoError(tb, err)
+	require.NoError(tb, os.WriteFile(filepath.Join(dir, results.ResultFile), changed, 0o600))
 }

@@ -59,7 +59,7 @@ func visualizationStep(s cards, dataset, extractor, run string, a delivery.Artif
 		Name: a.Title, Description: a.Description,
 	}
 	switch a.Show {
-	case delivery.ShowImage:
+	case delivery.ShowImage, delivery.ShowPicture:
 		v.Component = clowder.ComponentImage
 	case delivery.ShowHTML:
 		v.Component = clowder.ComponentHTML

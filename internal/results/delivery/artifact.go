@@ -21,12 +21,16 @@ const (
 	ShowImage Show = "image"
 	// ShowThumbnail is on the card of the model only, where a chart of its own shows the same.
 	ShowThumbnail Show = "thumbnail"
-	ShowHTML      Show = "html"
-	ShowVega      Show = "vega"
+	// ShowPicture is on a card of the dataset only: the model has another small picture.
+	ShowPicture Show = "picture"
+	ShowHTML    Show = "html"
+	ShowVega    Show = "vega"
 )
 
 // OnCard says whether the deliverable gets a card of its own on the page of the dataset.
-func (s Show) OnCard() bool { return s == ShowImage || s == ShowHTML || s == ShowVega }
+func (s Show) OnCard() bool {
+	return s == ShowImage || s == ShowPicture || s == ShowHTML || s == ShowVega
+}
 
 // OnModel says whether it is the small picture of the model's file.
 func (s Show) OnModel() bool { return s == ShowImage || s == ShowThumbnail }

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"cmp"
+	"image/png"
 	"io"
 	"os"
 	"slices"
@@ -27,12 +28,33 @@ func describedFiles(root *os.Root, r *results.Result) []deliverable {
 		if o.Title == "" || o.Path == results.PredictionsFile || strings.Contains(name, "/") || isPage(name) || o.OfModel && upload(r) == uploadReport || len(list) == maxDescribed {
 			continue
 		}
-		list = append(list, deliverable{
-			Artifact{Name: name, ContentType: outputType(name), Title: results.Plain(o.Title, name), Description: results.Plain(o.Text, "")},
-			func(w io.Writer) error { return results.CopyOutput(w, root, o) },
-		})
+		a := Artifact{Name: name, ContentType: outputType(name), Title: results.Plain(o.Title, name), Description: results.Plain(o.Text, "")}
+		if o.Shown && isSmallPicture(root, o) {
+			a.ContentType, a.Show = typePNG, ShowPicture
+		}
+		list = append(list, deliverable{a, func(w io.Writer) error { return results.CopyOutput(w, root, o) }})
 	}
 	return list
+}
+
+// The limits of a picture of the trainer that is shown, so that a browser that draws it needs little memory.
+const (
+	maxShownBytes = 4 << 20
+	maxShownSide  = 4096 // pixels
+)
+
+// isSmallPicture reports whether a file begins as a PNG within these limits. One that does not is delivered like any other file.
+func isSmallPicture(root *os.Root, o results.Output) bool {
+	if o.Size > maxShownBytes {
+		return false
+	}
+	f, err := results.OpenOutput(root, o)
+	if err != nil {
+		return false // its copy says why
+	}
+	defer func() { _ = f.Close() }()
+	c, err := png.DecodeConfig(f)
+	return err == nil && c.Width <= maxShownSide && c.Height <= maxShownSide
 }
 
 func rankOf(o results.Output) int {

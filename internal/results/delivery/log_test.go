@@ -85,7 +85,8 @@ func TestMetadataOfTheGoldenResults(t *testing.T) {
 func TestOnlyWhatIsWorthALookIsOnACard(t *testing.T) {
 	t.Parallel()
 	for show, want := range map[Show][2]bool{
-		ShowNone: {false, false}, ShowImage: {true, true}, ShowThumbnail: {false, true}, ShowHTML: {true, false}, ShowVega: {true, false},
+		ShowNone: {false, false}, ShowImage: {true, true}, ShowThumbnail: {false, true},
+		ShowPicture: {true, false}, ShowHTML: {true, false}, ShowVega: {true, false},
 	} {
 		require.Equal(t, want, [2]bool{show.OnCard(), show.OnModel()}, show)
 	}

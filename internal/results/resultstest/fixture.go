@@ -193,7 +193,7 @@ func NewGolden(t *testing.T, name string, change ...func(*results.Result)) *Fixt
 		f.Write(t, o.Path, body)
 		f.List(t, o.Path)
 		listed := &f.Result.Outputs[len(f.Result.Outputs)-1]
-		listed.Title, listed.Text, listed.OfModel, listed.Apart = o.Title, o.Text, o.OfModel, o.Apart
+		listed.Title, listed.Text, listed.OfModel, listed.Apart, listed.Shown = o.Title, o.Text, o.OfModel, o.Apart, o.Shown
 	}
 	for _, c := range change {
 		c(&f.Result)

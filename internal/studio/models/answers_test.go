@@ -67,10 +67,35 @@ func TestTheOutputsOfTheProcessAreRead(t *testing.T) {
 				{Label: "a", Labels: []LikelyLabel{{"a", 1}, {"b", 0}}, Possible: []string{"a"}},
 			},
 		},
+		"possible labels beside none and beside the answered one": {
+			[]answer.Tensor{
+				{Name: "label", Data: []any{"", "a"}},
+				{Name: "probability", Data: []any{0.3, 0.6, 0.9, 0.5}},
+				{Name: "possible", Data: []any{false, true, true, true}, Parameters: map[string]any{"coverage": 0.9}},
+			},
+			[]string{"a", "b"},
+			[]AnsweredRow{
+				{Labels: []LikelyLabel{{"b", 0.6}, {"a", 0.3}}, Possible: []string{"b"}, Within: "Possible (90 %): b"},
+				{Label: "a", Labels: []LikelyLabel{{"a", 0.9}, {"b", 0.5}}, Possible: []string{"a", "b"}, Within: "Possible (90 %): a, b"},
+			},
+		},
 		"an answer in a form of its own": {
 			[]answer.Tensor{{Name: "direction", Data: []any{24.51234567, 0.0}}, {Name: "point", Data: []any{"NE", "N"}}},
 			nil,
 			[]AnsweredRow{{Values: []AnswerValue{{"direction", "24.5123"}, {"point", "NE"}}}, {Values: []AnswerValue{{"direction", "0"}, {"point", "N"}}}},
+		},
+		"a count with its interval beside other values": {
+			[]answer.Tensor{
+				{Name: "objects", Data: []any{"3 cell", "no objects"}},
+				{Name: "count", Data: []any{3.0, 0.0}},
+				{Name: "low", Data: []any{2.0, 0.0}, Parameters: map[string]any{"coverage": 0.9, "of": "count"}},
+				{Name: "high", Data: []any{5.0, 1.0}, Parameters: map[string]any{"coverage": 0.9, "of": "count"}},
+			},
+			nil,
+			[]AnsweredRow{
+				{Low: number(2), High: number(5), Values: []AnswerValue{{"objects", "3 cell"}, {"count", "3, 2 to 5 (90 % interval)"}}},
+				{Low: number(0), High: number(1), Values: []AnswerValue{{"objects", "no objects"}, {"count", "0, 0 to 1 (90 % interval)"}}},
+			},
 		},
 		"the only class is sure": {
 			[]answer.Tensor{{Name: "label", Data: []any{"a", "a"}}, {Name: "probability", Data: []any{1.0, 0.995}}},
@@ -102,6 +127,7 @@ func TestOutputsThatDoNotFitTheRowsAreNotShown(t *testing.T) {
 		"another value of one of two":  {{Name: "direction", Data: []any{1.5}}},
 		"a value that is no value":     {{Name: "direction", Data: []any{1.5, true}}},
 		"no high end of an interval":   {{Name: "value", Data: []any{1.5, 2.5}}, {Name: "low", Data: []any{1.0, 2.0}}},
+		"an interval of a count, cut":  {{Name: "count", Data: []any{1.0, 2.0}}, {Name: "low", Data: []any{1.0}, Parameters: map[string]any{"of": "count"}}},
 		"an interval of one row":       {{Name: "value", Data: []any{1.5, 2.5}}, {Name: "low", Data: []any{1.0}}, {Name: "high", Data: []any{2.0}}},
 		"a possibility that is none":   {label, {Name: "probability", Data: []any{0.1, 0.9, 0.8, 0.2}}, {Name: "possible", Data: []any{1.0, true, true, true}}},
 		"too few possibilities":        {label, {Name: "probability", Data: []any{0.1, 0.9, 0.8, 0.2}}, {Name: "possible", Data: []any{true, true, true}}},

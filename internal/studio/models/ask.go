@@ -39,10 +39,10 @@ type AnsweredRow struct {
 	Label string `json:"label,omitempty"`
 	// Value is the predicted number.
 	Value *float64 `json:"value,omitempty"`
-	// Low and High are the ends of the interval of the number, where the model promises one.
+	// Low and High are the ends of the interval of the number, or of the one among the values that has one, where the model promises it.
 	Low  *float64 `json:"low,omitempty"`
 	High *float64 `json:"high,omitempty"`
-	// Possible are the classes that are possible by the promise of the model, the likeliest first; none where it promises nothing.
+	// Possible are the classes or labels that are possible by the promise of the model, the likeliest first; none where it promises nothing.
 	Possible []string `json:"possible,omitempty"`
 	// Within says the same in words: 12 to 18 (90 % interval).
 	Within string `json:"within,omitempty"`
@@ -232,7 +232,11 @@ func answered(outputs []answer.Tensor, labels []string, rows int, sure float64) 
 		return out, intervals(named["low"], named["high"], out)
 	}
 	if _, ok := named["label"]; !ok && len(outputs) > 0 {
-		return out, values(outputs, out)
+		others, low, high := apart(outputs)
+		if err := values(others, out); err != nil {
+			return nil, err
+		}
+		return out, within(low, high, out)
 	}
 	for i := range out {
 		label, ok := at[string](named["label"].Data, i)

@@ -50,8 +50,12 @@ type AnswerColour struct {
 	Colour string `json:"colour,omitempty"`
 	// Value is that of such pixels in the pictures that are not drawn for people.
 	Value *int `json:"value,omitempty"`
-	// Share is the share of the pixels.
-	Share float64 `json:"share"`
+	// Share is the share of the pixels, and Low and High are the ends of its interval, where the model promises one.
+	Share float64  `json:"share"`
+	Low   *float64 `json:"low,omitempty"`
+	High  *float64 `json:"high,omitempty"`
+	// Within says the interval in words.
+	Within string `json:"within,omitempty"`
 }
 
 // Percent is the share as people read it.
@@ -106,16 +110,17 @@ func hasPictures(outputs []answer.Tensor) bool { return slices.ContainsFunc(outp
 
 func isPicture(o answer.Tensor) bool { return o.Parameters["content_type"] == pngType }
 
-// pictured reads outputs with pictures: these, what their colours stand for, and values beside them.
+// pictured reads outputs with pictures: these, what their colours stand for, and values beside them, with intervals.
 func pictured(outputs []answer.Tensor, rows int) ([]AnsweredRow, error) {
 	out := make([]AnsweredRow, rows)
-	for _, o := range outputs {
+	others, low, high := apart(outputs)
+	for _, o := range others {
 		var err error
 		switch {
 		case isPicture(o):
 			err = pictures(o, out)
 		case o.Parameters["labels"] != nil:
-			err = legend(o, out)
+			err = legend(o, low, high, out)
 		default:
 			err = values([]answer.Tensor{o}, out)
 		}
@@ -123,7 +128,10 @@ func pictured(outputs []answer.Tensor, rows int) ([]AnsweredRow, error) {
 			return nil, err
 		}
 	}
-	return out, nil
+	if slices.ContainsFunc(out, func(r AnsweredRow) bool { return r.Legend != nil }) {
+		return out, nil
+	}
+	return out, within(low, high, out)
 }
 
 func pictures(o answer.Tensor, rows []AnsweredRow) error {
@@ -187,8 +195,8 @@ func colours(list any, most int) ([]string, bool) {
 	return out, true
 }
 
-// legend puts what the colours of the pictures stand for into the rows, the largest share first.
-func legend(o answer.Tensor, rows []AnsweredRow) error {
+// legend puts what the colours of the pictures stand for into the rows, the largest share first, with the intervals of the shares.
+func legend(o, low, high answer.Tensor, rows []AnsweredRow) error {
 	labels, _ := o.Parameters["labels"].([]any)
 	found, ok := colours(o.Parameters["colours"], maxColours)
 	given, _ := o.Parameters["values"].([]any)
@@ -206,6 +214,15 @@ func legend(o answer.Tensor, rows []AnsweredRow) error {
 			if v, ok := at[float64](given, j); ok && v == math.Trunc(v) && math.Abs(v) < 1<<24 {
 				value := int(v)
 				entry.Value = &value
+			}
+			if low.Data != nil || high.Data != nil {
+				from, ok1 := at[float64](low.Data, i*len(labels)+j)
+				to, ok2 := at[float64](high.Data, i*len(labels)+j)
+				if !ok1 || !ok2 || !(from >= 0 && from <= to && to <= 1) {
+					return errors.New("the answer process sent a legend that cannot be read")
+				}
+				entry.Low, entry.High = &from, &to
+				entry.Within = LikelyLabel{Probability: from}.Percent() + " to " + LikelyLabel{Probability: to}.Percent() + promised(low, " (%s interval)")
 			}
 			rows[i].Legend = append(rows[i].Legend, entry)
 		}

@@ -73,6 +73,32 @@ func TestPicturesAreShownWithWhatTheirColoursStandFor(t *testing.T) {
 	require.Contains(t, res.Body.String(), `"colour":"#e69f00","value":255,"share":0.75`)
 }
 
+func TestSharesAndMeansHaveTheirIntervals(t *testing.T) {
+	t.Parallel()
+	about := map[string]any{"coverage": 0.9, "of": "share"}
+	ends := func(name string, data ...any) answer.Tensor {
+		return answer.Tensor{Name: name, Parameters: about, Data: data}
+	}
+	shares := share([]any{"a", "b"}, []any{"", ""}, 0.2, 0.8)
+	rows, err := pictured([]answer.Tensor{of("mask", map[string]any{}, drawn(t, 2, 2)), shares, ends("low", 0.1, 0.7), ends("high", 0.3, 0.9)}, 1)
+	require.NoError(t, err)
+	require.Equal(t, "70.0 % to 90.0 % (90 % interval)", rows[0].Legend[0].Within)
+	require.InDelta(t, 0.1, *rows[0].Legend[1].Low, 0)
+	require.InDelta(t, 0.3, *rows[0].Legend[1].High, 0)
+	for name, outputs := range map[string][]answer.Tensor{
+		"too few":     {shares, ends("low", 0.1, 0.7), ends("high", 0.3)},
+		"no high one": {shares, ends("low", 0.1, 0.7)},
+		"upside down": {shares, ends("low", 0.4, 0.7), ends("high", 0.3, 0.9)},
+	} {
+		_, err := pictured(outputs, 1)
+		require.Error(t, err, name)
+	}
+	about["of"] = "mean"
+	rows, err = pictured([]answer.Tensor{of("map", map[string]any{}, drawn(t, 2, 2)), {Name: "mean", Data: []any{1.5}}, ends("low", 1.0), ends("high", 2.0)}, 1)
+	require.NoError(t, err)
+	require.Equal(t, []AnswerValue{{"mean", "1.5, 1 to 2 (90 % interval)"}}, rows[0].Values)
+}
+
 func TestNumbersAreShownAsAMapWithItsScale(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -31,7 +31,40 @@ func intervals(low, high answer.Tensor, rows []AnsweredRow) error {
 	return nil
 }
 
-// possible puts the classes that are possible by the promise of the model into row i, in the order of its labels; said is true for each of them.
+// within puts the interval of one of several values into words beside it: low and high say of which, and what they promise.
+func within(low, high answer.Tensor, rows []AnsweredRow) error {
+	spans := make([]AnsweredRow, len(rows))
+	if err := intervals(low, high, spans); err != nil {
+		return err
+	}
+	for i := range rows {
+		for j := range rows[i].Values {
+			if rows[i].Values[j].Name == low.Parameters["of"] {
+				rows[i].Low, rows[i].High = spans[i].Low, spans[i].High
+				rows[i].Values[j].Text += ", " + spans[i].Within
+			}
+		}
+	}
+	return nil
+}
+
+// apart separates the tensors of an interval around one of the outputs, or around shares, from the outputs.
+func apart(outputs []answer.Tensor) (others []answer.Tensor, low, high answer.Tensor) {
+	for _, o := range outputs {
+		switch {
+		case o.Name == "low" && o.Parameters["of"] != nil:
+			low = o
+		case o.Name == "high" && o.Parameters["of"] != nil:
+			high = o
+		default:
+			others = append(others, o)
+		}
+	}
+	return others, low, high
+}
+
+// possible puts the classes or labels that are possible by the promise of the model into row i, in the order of its labels; said is true for each of
+// them. They are said in words where they are not just the answer.
 func possible(said answer.Tensor, i int, labels []string, row *AnsweredRow) error {
 	if said.Data == nil {
 		return nil
@@ -49,7 +82,7 @@ func possible(said answer.Tensor, i int, labels []string, row *AnsweredRow) erro
 			row.Possible = append(row.Possible, l.Label)
 		}
 	}
-	if len(row.Possible) > 1 {
+	if len(row.Possible) > 1 || len(row.Possible) == 1 && row.Possible[0] != row.Label {
 		shown := row.Possible[:min(len(row.Possible), mostPossible)]
 		row.Within = "Possible" + promised(said, " (%s)") + ": " + text.Excerpt(strings.Join(shown, ", "), 500)
 		if more := len(row.Possible) - len(shown); more > 0 {

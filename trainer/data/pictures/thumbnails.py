@@ -18,14 +18,17 @@ MOST_BYTES = 24_000
 def of(file: Path | BinaryIO) -> str | None:
     """A small PNG in base64; None where even that is large, or where the file cannot be read again."""
     try:
-        if rasters.form(file).plain:
-            with opened(rasters.rewound(file)) as image:
-                upright = ImageOps.exif_transpose(image).convert("RGB")
-        else:
-            upright = bands.preview(file)
+        return png(upright(file))
     except (OSError, ValueError):
         return None
-    return png(upright)
+
+
+def upright(file: Path | BinaryIO) -> Image.Image:
+    """A picture of any form as a person sees it, in red, green and blue. Raises OSError or ValueError."""
+    if not rasters.form(file).plain:
+        return bands.preview(file)
+    with opened(rasters.rewound(file)) as image:
+        return ImageOps.exif_transpose(image).convert("RGB")
 
 
 def png(image: Image.Image) -> str | None:

@@ -13,9 +13,11 @@ Place = tuple[slice, slice]
 Tile = tuple[int, int, int, int]  # top, left, height and width
 
 
-def read(dataset: Any, scene: Scene, place: Place, bands: int, values: Callable[[Any, Place], tuple]) -> tuple[numpy.ndarray, Any, list[Tile]]:
-    """What ``values`` gives of a window, numbers of 8 bits (height x width x bands) and which pixels hold data (None for all); and tiles that cannot
-    be read, whose pixels hold none then. Raises OSError or ValueError where the scene cannot be opened.
+def read(
+    dataset: Any, scene: Scene, place: Place, bands: int, values: Callable[[Any, Place], tuple], dtype: Any = numpy.uint8
+) -> tuple[numpy.ndarray, Any, list[Tile]]:
+    """What ``values`` gives of a window, numbers of ``dtype`` (height x width x bands) and which pixels hold data (None for all); and tiles that
+    cannot be read, whose pixels hold none then. Raises OSError or ValueError where the scene cannot be opened.
 
     A window that fails is read once more from the file opened again, tile by tile: a fault of the network that passes is no damage.
     """
@@ -23,13 +25,15 @@ def read(dataset: Any, scene: Scene, place: Place, bands: int, values: Callable[
         return (*values(dataset, place), [])
     except OSError:
         with opening.opened(scene.file) as again:
-            return _by_tiles(again, place, bands, values)
+            return _by_tiles(again, place, bands, values, dtype)
 
 
-def _by_tiles(dataset: Any, place: Place, bands: int, values: Callable[[Any, Place], tuple]) -> tuple[numpy.ndarray, numpy.ndarray, list[Tile]]:
+def _by_tiles(
+    dataset: Any, place: Place, bands: int, values: Callable[[Any, Place], tuple], dtype: Any
+) -> tuple[numpy.ndarray, numpy.ndarray, list[Tile]]:
     rows, columns = (slice(max(0, s.start), min(n, s.stop)) for s, n in zip(place, (dataset.height, dataset.width)))
     shape = rows.stop - rows.start, columns.stop - columns.start
-    pixels, holds = numpy.full((*shape, bands), rasters.GREY, numpy.uint8), numpy.zeros(shape, bool)
+    pixels, holds = numpy.full((*shape, bands), rasters.GREY, dtype), numpy.zeros(shape, bool)
     damaged: list[Tile] = []
     for part, tile in _tiles(dataset, rows, columns):
         try:

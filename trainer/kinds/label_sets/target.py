@@ -10,7 +10,8 @@ from trainer.measure import label_sets as measure, label_thresholds
 from trainer.measure.histogram import histogram
 from trainer.measure.label_sets import LabelSets
 from trainer.measure.metric import Metrics
-from trainer.targets import target
+from trainer.targets import promise as promises, target
+from trainer.targets.promise import Kept, Promise
 
 _ROWS = 128  # of an evaluation in memory at once
 _FAR = 80.0  # a logit beyond which a probability does not change
@@ -19,14 +20,17 @@ _FAR = 80.0  # a logit beyond which a probability does not change
 @dataclass(frozen=True)
 class Labels:
     """``separator`` stands between the labels in the data. A model's outputs are the probability of each label, and then of each whether it is
-    predicted. A network predicts a label from the probability on that ``thresholds`` has for it; without them from a half on."""
+    predicted. A network predicts a label from the probability on that ``thresholds`` has for it; without them from a half on. The limits of the
+    promise are probabilities from which a label is possible; predicted ones always are."""
 
     labels: tuple[str, ...]
     separator: str = ";"
     thresholds: tuple[float, ...] = ()
+    promise: Promise | None = None
 
     key: ClassVar[str] = "label_sets"
     metrics: ClassVar[Metrics] = measure.DESCRIBED
+    promise_of: ClassVar[promises.Unit] = promises.Unit("labels that rows have")
     exact: ClassVar[bool] = False
     evaluation_rows: ClassVar[int] = _ROWS
     weighs_classes: ClassVar[bool] = False
@@ -74,21 +78,57 @@ class Labels:
         return {"counts": counts, "values": histogram(predicted.sum(axis=1), unit="labels of a row")}
 
     def tensors(self, outputs: numpy.ndarray) -> list[dict]:
-        return target.labels_and_probabilities([self.text(row) for row in self.predicted(outputs)], outputs[:, : len(self.labels)])
+        found = target.labels_and_probabilities([self.text(row) for row in self.predicted(outputs)], outputs[:, : len(self.labels)])
+        return found if self.promise is None else [*found, promises.possible_tensor(self.promise, self.possible(outputs))]
 
     def tensor_forms(self) -> list[target.Tensor]:
-        return [("label", "BYTES", [-1]), ("probability", "FP32", [-1, len(self.labels)])]
+        possible: list[target.Tensor] = [("possible", "BOOL", [-1, len(self.labels)])] if self.promise is not None else []
+        return [("label", "BYTES", [-1]), ("probability", "FP32", [-1, len(self.labels)]), *possible]
 
     def described(self) -> dict:
-        thresholds = {"thresholds": list(self.thresholds)} if self.thresholds else {}
-        return {self.key: list(self.labels), "separator": self.separator, **thresholds}
+        described = {self.key: list(self.labels), "separator": self.separator, **({"thresholds": list(self.thresholds)} if self.thresholds else {})}
+        return {**described, **({"promise": self.promise.described()} if self.promise is not None else {})}
 
     @classmethod
     def restored(cls, description: dict) -> Self:
         labels, thresholds = tuple(description[cls.key]), tuple(float(t) for t in description.get("thresholds", ()))
         if thresholds and len(thresholds) != len(labels):
             raise ValueError(f"there are {len(labels)} labels and {len(thresholds)} thresholds")
-        return cls(labels, str(description["separator"]), thresholds)
+        return cls(labels, str(description["separator"]), thresholds, promises.restored(description.get("promise"), (1, len(labels)), most=1.0))
+
+    def promising(self, answers: LabelSets, coverage: float) -> tuple[Self, str]:
+        rows, truth = numpy.nonzero(answers.truth)
+        labelled, plain, share = answers.truth.any(axis=1), replace(self, promise=None), promises.percent(coverage)
+        if why := promises.too_few(int(labelled.sum()), coverage):
+            return plain, why
+        if (answers.truth[labelled] == answers.truth[labelled][0]).all():
+            return plain, "All held-out rows have the same labels, so nothing can be promised of the others."
+        limits = promises.least_likely(answers.probabilities[answers.truth], truth, rows, len(self.labels), coverage)
+        if not limits:
+            most = promises.most_of_a_row(rows)
+            needed = f"{promises.fewest(coverage, most)} labels of held-out rows or more, where a row has up to {most}"
+            return plain, f"A promise of {share} needs {needed}, and there are {len(rows)}."
+        found = replace(self, promise=Promise(coverage, int(labelled.sum()), limits))
+        return found, f"The possible labels of answers hold {share} of the labels that rows like the held-out ones have."
+
+    def kept(self, answers: LabelSets) -> Kept:
+        possible = self._possible(answers.probabilities, answers.predicted)
+        whole = promises.percent(round((possible | ~answers.truth).all(axis=1).mean(), 3))
+        size = f"{possible.sum(axis=1).mean():.2f} of {len(self.labels)} labels; they hold all right ones for {whole} of rows"
+        return Kept(possible[answers.truth], size, numpy.nonzero(answers.truth)[0])
+
+    def columns(self, outputs: numpy.ndarray) -> dict[str, list[str]]:
+        if self.promise is None:
+            return {}
+        return {"possible": [promises.listed(self.labels, self.possible(row[None])[0], row) for row in outputs]}
+
+    def possible(self, outputs: numpy.ndarray) -> numpy.ndarray:
+        """Which labels are possible by the promise (rows x labels)."""
+        return self._possible(outputs[:, : len(self.labels)], self.predicted(outputs))
+
+    def _possible(self, probabilities: numpy.ndarray, predicted: numpy.ndarray) -> numpy.ndarray:
+        limits = numpy.asarray(self.promise.limits if self.promise is not None else (0.0,))
+        return numpy.asarray((probabilities >= limits) | predicted)
 
     def summary(self, answers: LabelSets) -> target.Scores:
         return measure.summary(answers)

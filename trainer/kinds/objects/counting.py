@@ -8,8 +8,9 @@ from trainer.core import blocks
 from trainer.core.blocks import COUNT, NUMBER, Axis, Block, Cell, Chart, Column, Series
 from trainer.core.example import Example
 from trainer.export import display
-from trainer.kinds.objects import scores, target as targets
-from trainer.kinds.objects.target import Answers, Objects
+from trainer.kinds.objects import scores
+from trainer.kinds.objects.answers import Answers, counts
+from trainer.kinds.objects.target import Objects
 
 _LISTED = 50  # pictures
 _LABELS = 8  # with columns of their own in the table of pictures
@@ -39,7 +40,7 @@ def by_size(answers: Answers, target: Objects) -> Block:
 
 def blocks_of(examples: Sequence[Example], answers: Answers, target: Objects, pictures: str) -> list[Block]:
     """A chart of all pictures, a table of the labels and one of the pictures with the largest errors. ``pictures`` says which they are."""
-    there, said = targets.counts(answers)
+    there, said = counts(answers)
     return [_chart(there.sum(axis=1), said.sum(axis=1), pictures), _of_labels(there, said, target), _of_pictures(examples, there, said, target)]
 
 

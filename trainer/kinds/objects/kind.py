@@ -145,11 +145,12 @@ class ObjectsInPictures(ExampleKind):
 
     def parts(self, finished) -> dict:
         from trainer.core import blocks
-        from trainer.kinds.objects import delivered, results
+        from trainer.kinds.objects import delivered, overlay, results
 
         delivered.of_training(finished)
+        about = {**delivered.about(), **overlay.of_training(finished)}
         shown = {} if finished.prepared.encoder.canvas.window else {"examples": results.examples(finished)}
-        return {"sections": blocks.described(results.sections(finished)), "about": delivered.about(), **shown}
+        return {"sections": blocks.described(results.sections(finished)), "about": about, **shown}
 
     def predictions(self, finished) -> str:
         from trainer.kinds.objects import delivered
@@ -168,6 +169,6 @@ class ObjectsInPictures(ExampleKind):
         return results.of_prediction(answered)
 
     def answer_files(self, answered, work, out) -> dict:
-        from trainer.kinds.objects import delivered
+        from trainer.kinds.objects import delivered, overlay
 
-        return delivered.of_prediction(answered, out)
+        return {**delivered.of_prediction(answered, out), **overlay.of_prediction(answered, out)}

@@ -87,7 +87,7 @@ def load(claim: Claim, settings, checks: Checks) -> Dataset:
         raise UserError("no_objects", "No training picture has an object.", "Annotate objects in more pictures.")
     _check_labels(labels, annotated, complete, checks)
     for name, rows in complete.items():
-        kept = images.without_broken(rows, checks) if rows else rows
+        kept = images.without_broken(rows, checks, every=True) if rows else rows
         complete[name] = kept
     audit.size(complete, checks)
     audit.overlap(complete, keys, checks)

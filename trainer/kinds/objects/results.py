@@ -15,8 +15,9 @@ from trainer.data.pictures.bands import Bands
 from trainer.export import display
 from trainer.export.finished import Answered, Finished
 from trainer.kinds.objects import counting, looks, scores, truth as truths
+from trainer.kinds.objects.answers import Answers
 from trainer.kinds.objects.encoder import Encoder
-from trainer.kinds.objects.target import Answers, Objects
+from trainer.kinds.objects.target import Objects
 from trainer.kinds.objects.truth import Truth
 from trainer.run_folder import files
 

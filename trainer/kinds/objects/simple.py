@@ -8,8 +8,9 @@ from scipy import ndimage
 
 from trainer.core.example import Dataset, Example
 from trainer.data import rasters
+from trainer.kinds.objects.answers import Answers
 from trainer.kinds.objects.scores import Boxes
-from trainer.kinds.objects.target import Answers, Objects
+from trainer.kinds.objects.target import Objects
 from trainer.kinds.objects.truth import Truth
 
 TITLE = "blob detector"

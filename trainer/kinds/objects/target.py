@@ -1,6 +1,5 @@
 """The objects in a picture: what a network answers for each place of the picture, and what is made and measured of it."""
 
-import functools
 import math
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
@@ -8,13 +7,15 @@ from typing import ClassVar, Self
 import numpy
 
 from trainer.errors import UserError, some
-from trainer.kinds.objects import decoding, outlines, scores, texts, truth as truths
+from trainer.kinds.objects import decoding, outlines, scores, sure, texts, truth as truths
+from trainer.kinds.objects.answers import Answers, count_errors, counts, f1, hits
 from trainer.kinds.objects.scores import Boxes, Matched
 from trainer.kinds.objects.truth import Truth
 from trainer.measure import intervals
 from trainer.measure.histogram import histogram
 from trainer.measure.metric import LOSS, Metric, table
-from trainer.targets import target
+from trainer.targets import promise as promises, target
+from trainer.targets.promise import Kept, Promise, Unit
 
 AP50, AP, AR, COUNTS = "ap50", "ap", "recall", "count_error"
 CHOOSING = (AP, AP50, AR, COUNTS)
@@ -27,46 +28,18 @@ _SMALL = 100.0  # a hundredth of a pixel, or of a logit, changes no answer
 
 
 @dataclass(frozen=True)
-class Answers:
-    """The predictions of pictures beside their objects. ``threshold`` is the score from which one counts."""
-
-    truths: list[Truth]
-    predicted: list[Boxes]
-    classes: int
-    most: int
-    threshold: float
-    outlined: bool = False
-    confidence: None = None
-
-    def __len__(self) -> int:
-        return len(self.truths)
-
-    @functools.cached_property
-    def overlaps(self) -> list[numpy.ndarray]:
-        """How much the predictions of each picture cover its objects."""
-        return [scores.matrix(t, b) for t, b in zip(self.truths, self.predicted)]
-
-    def fitting(self, row: int) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
-        """See ``scores.fitting``, for one picture."""
-        return scores.fitting(self.truths[row], self.predicted[row], self.overlaps[row], self.threshold)
-
-    def at(self, threshold: float) -> "Answers":
-        """The same with another score from which objects count."""
-        other = replace(self, threshold=threshold)
-        other.__dict__["overlaps"] = self.overlaps
-        return other
-
-
-@dataclass(frozen=True)
 class Objects:
-    """The objects of ``labels``; at most ``most`` are found in a picture. With ``outlined`` each has an outline beside its box."""
+    """The objects of ``labels``; at most ``most`` are found in a picture. With ``outlined`` each has an outline beside its box. The limits of the
+    promise are those of counts (see ``sure``)."""
 
     labels: tuple[str, ...]
     most: int
     threshold: float = _DEFAULT
     outlined: bool = False
+    promise: Promise | None = None
 
     key: ClassVar[str] = "objects"
+    promise_of: ClassVar[Unit] = sure.PICTURES
     metrics: ClassVar = table(
         Metric(AP, "AP50:95"), Metric(AP50, "AP50", judges=True), Metric(AR, "recall50:95"),
         Metric(COUNTS, "count error", higher_is_better=False, unit="objects of a picture"), LOSS,
@@ -122,31 +95,48 @@ class Objects:
         }
 
     def tensors(self, outputs: numpy.ndarray) -> list[dict]:
-        sure = [self.boxes(row).sure(self.threshold) for row in outputs]
-        answered = {"objects": [self.text(row) for row in self.predicted(outputs)], "boxes": [texts.boxes(b, self.labels) for b in sure]}
+        found = [self.boxes(row).sure(self.threshold) for row in outputs]
+        counted = self.predicted(outputs)
+        answered = {"objects": [self.text(row) for row in counted], "boxes": [texts.boxes(b, self.labels) for b in found]}
         if self.outlined:
-            answered["outlines"] = [texts.outlines(b, self.labels) for b in sure]
-        return [{"name": name, "datatype": "BYTES", "shape": [len(outputs)], "data": data} for name, data in answered.items()]
+            answered["outlines"] = [texts.outlines(b, self.labels) for b in found]
+        listed = [{"name": name, "datatype": "BYTES", "shape": [len(outputs)], "data": data} for name, data in answered.items()]
+        return listed if self.promise is None else [*listed, *sure.tensors(self.promise, counted)]
 
     def tensor_forms(self) -> list[target.Tensor]:
-        return [("objects", "BYTES", [-1]), ("boxes", "BYTES", [-1]), *([("outlines", "BYTES", [-1])] if self.outlined else [])]
+        forms = [("objects", "BYTES", [-1]), ("boxes", "BYTES", [-1]), *([("outlines", "BYTES", [-1])] if self.outlined else [])]
+        return forms if self.promise is None else [*forms, *sure.FORMS]
 
     def described(self) -> dict:
-        return {self.key: list(self.labels), "most": self.most, "threshold": self.threshold, "outlined": self.outlined}
+        described = {self.key: list(self.labels), "most": self.most, "threshold": self.threshold, "outlined": self.outlined}
+        return {**described, **({"promise": self.promise.described()} if self.promise is not None else {})}
 
     @classmethod
     def restored(cls, description: dict) -> Self:
         most, threshold = int(description["most"]), float(description["threshold"])
         if not 1 <= most <= decoding.MOST or not 0 <= threshold <= 1:
             raise ValueError(f"it finds {most} objects with a score from {threshold}")
-        return cls(tuple(str(label) for label in description[cls.key]), most, threshold, bool(description["outlined"]))
+        labels = tuple(str(label) for label in description[cls.key])
+        made = promises.restored(description.get("promise"), (len(labels) + (len(labels) > 1),), decoding.MOST)
+        return cls(labels, most, threshold, bool(description["outlined"]), made)
+
+    def promising(self, answers: Answers, coverage: float) -> tuple[Self, str]:
+        made, said = sure.made(*counts(answers), coverage)
+        return replace(self, promise=made), said
+
+    def kept(self, answers: Answers) -> Kept:
+        return sure.kept(self.promise, *counts(answers)) if self.promise is not None else Kept(numpy.zeros(0, bool))
+
+    def columns(self, outputs: numpy.ndarray) -> dict[str, list[str]]:
+        """The interval of the number of all objects of each picture."""
+        return {} if self.promise is None else sure.columns(self.promise, self.predicted(outputs))
 
     # Measuring.
     def summary(self, answers: Answers) -> target.Scores:
         if not len(answers):
             return {}
         tables = self.matched(answers).tables()
-        of_pictures = {COUNTS: float(_count_errors(answers).mean()), "loss": float(self.losses(answers).mean())}
+        of_pictures = {COUNTS: float(count_errors(answers).mean()), "loss": float(self.losses(answers).mean())}
         values = {AP: tables.ap, AP50: tables.ap50, AR: tables.ar, **of_pictures}
         return {name: value for name, value in values.items() if not math.isnan(value)}
 
@@ -165,7 +155,7 @@ class Objects:
         if not summary:
             return {}
         random, matched = numpy.random.default_rng(seed), self.matched(answers)
-        per_picture = {COUNTS: _count_errors(answers), "loss": self.losses(answers)}
+        per_picture = {COUNTS: count_errors(answers), "loss": self.losses(answers)}
         drawn: dict[str, list[float]] = {name: [] for name in summary}
         for _ in range(_RESAMPLES if len(answers) <= _MANY else _FEWER):
             rows = random.integers(0, len(answers), len(answers))
@@ -191,7 +181,7 @@ class Objects:
 
     def losses(self, answers: Answers) -> numpy.ndarray:
         """Of each picture one minus the F1 score of its objects, at the score from which they count."""
-        return numpy.asarray([1 - _f1(*_hits(answers, i)) for i in range(len(answers))])
+        return numpy.asarray([1 - f1(*hits(answers, i)) for i in range(len(answers))])
 
     def right(self, answers: Answers) -> None:
         return None
@@ -220,8 +210,8 @@ class Objects:
         held = answers["validation"]
         if not len(held):
             return self, answers
-        sums = numpy.asarray([sum(numpy.asarray(_hits(at, i)) for i in range(len(at))) for at in map(held.at, _SCORES)])
-        values = numpy.asarray([_f1(*row) for row in sums])
+        sums = numpy.asarray([sum(numpy.asarray(hits(at, i)) for i in range(len(at))) for at in map(held.at, _SCORES)])
+        values = numpy.asarray([f1(*row) for row in sums])
         best = numpy.flatnonzero(values >= values.max())
         threshold = round(float(_SCORES[best[len(best) // 2]]), 3)
         return replace(self, threshold=threshold), {n: a.at(threshold) for n, a in answers.items()}
@@ -264,30 +254,3 @@ class Objects:
 
     def rescaling(self) -> None:
         return None
-
-
-def _hits(answers: Answers, row: int) -> tuple[int, int, int]:
-    """Right predictions of a picture, all that count, and objects to find."""
-    fits, counts, _ = answers.fitting(row)
-    return int(fits.sum()), int(counts.sum()), int(answers.truths[row].counted.sum())
-
-
-def _f1(right: int, said: int, there: int) -> float:
-    """1 where there is nothing to find and nothing was found."""
-    return 2 * right / (said + there) if said + there else 1.0
-
-
-def _count_errors(answers: Answers) -> numpy.ndarray:
-    """By how many objects the number of each picture is wrong, over all labels."""
-    there, said = counts(answers)
-    return numpy.abs(said - there).sum(axis=1).astype(numpy.float64)
-
-
-def counts(answers: Answers) -> tuple[numpy.ndarray, numpy.ndarray]:
-    """How many objects of each label a picture has and how many are found (pictures x labels each). Those in crowds do not count."""
-    there, said = numpy.zeros((2, len(answers), answers.classes), numpy.int64)
-    for row, (truth, boxes) in enumerate(zip(answers.truths, answers.predicted)):
-        _, counted, _ = answers.fitting(row)
-        there[row] = numpy.bincount(truth.classes[truth.counted], minlength=answers.classes)
-        said[row] = numpy.bincount(boxes.sure(answers.threshold).classes[counted], minlength=answers.classes)
-    return there, said

@@ -16,12 +16,14 @@ from trainer.answer import rows
 from trainer.answer.rows import Refused
 from trainer.core.example import Example
 from trainer.data import rasters
+from trainer.data.pictures import colours
 from trainer.errors import UserError
 from trainer.kinds.pixels import delivery, shown
 from trainer.kinds.pixels.codings import EMPTY, MOST
 from trainer.kinds.pixels.content import Pixels
 from trainer.kinds.pixels.target import PixelClasses
 from trainer.kinds.pixels.windows import HALO, is_empty, multiple, normalised, parts
+from trainer.targets import spans
 
 MOST_PIXELS = 4_000_000  # of all pictures in a request: some seconds of one core, and masks of some megabytes
 MOST_BYTES = 128 << 20  # of their decoded values
@@ -30,12 +32,10 @@ _PLACES = 192  # of the network that are answered in a window, at most: 0.35 GB 
 _LOGITS = 8_000_000  # of a window
 _LEVELS = 65_534  # grey values between the smallest and the largest number; the next one has no data
 _PNG = {"content_type": "image/png"}
-_NO_DATA = (170, 170, 170)
-# Colours from dark blue over green to yellow, which get lighter all the way, so that the colour-blind and black and white tell them apart.
-SCALE = ((68, 1, 84), (65, 68, 135), (42, 120, 142), (34, 168, 132), (122, 209, 81), (253, 231, 37))
 _TOO_LARGE = (
     f"The pictures have more than {MOST_PIXELS // 1_000_000} million pixels. Send a part of one, or submit pictures of any size to ncsa.ray.predict."
 )
+_LARGER = "This model answers single pictures of at most {side} x {side} pixels. Send a part of the picture, or submit it to ncsa.ray.predict."
 
 
 class Painter:
@@ -50,16 +50,20 @@ class Painter:
         while core > HALO and outputs * ((core + 2 * HALO) * step) ** 2 > _LOGITS:
             core //= 2
         self._core, self._halo, self._multiple = core * step, HALO * step, multiple(step)
+        if largest := self._encoder.largest:  # each picture is filled up to the one size that the network reads, as in its training
+            self._core, self._halo, self._multiple = largest, 0, largest
 
     @property
     def forms(self) -> list[tuple[str, str, list[int]]]:
+        ends = ("low", "high") if self._target.promise is not None else ()
         if self._classes:
-            return [("overlay", "BYTES", [-1]), ("mask", "BYTES", [-1]), ("share", "FP64", [-1, len(self._target.labels)])]
-        return [("map", "BYTES", [-1]), ("numbers", "BYTES", [-1]), *((name, "FP64", [-1]) for name in ("mean", "smallest", "largest"))]
+            of_labels = [-1, len(self._target.labels)]
+            return [("overlay", "BYTES", [-1]), ("mask", "BYTES", [-1]), *((name, "FP64", of_labels) for name in ("share", *ends))]
+        return [("map", "BYTES", [-1]), ("numbers", "BYTES", [-1]), *((name, "FP64", [-1]) for name in ("mean", "smallest", "largest", *ends))]
 
     def tensors(self, cells: dict[str, list]) -> list[dict]:
         """The output tensors for the pictures in ``cells``. Raises Refused."""
-        pictures = [self._read(file) for file in _opened(cells[rows.IMAGE])]
+        pictures = [self._read(file) for file in _opened(cells[rows.IMAGE], self._encoder.largest)]
         answers = [self._answer(pixels, empty) for pixels, empty in pictures]
         of = self._of_classes if self._classes else self._of_numbers
         side = int(DRAWN / len(pictures) ** 0.5)
@@ -92,33 +96,40 @@ class Painter:
         labels, coding = self._target.labels, self._encoder.coding
         counts = numpy.stack([numpy.bincount(a[a < MOST], minlength=len(labels)) for a in answers])
         shares = counts / numpy.maximum(1, counts.sum(axis=1, keepdims=True))
-        drawn = [_png(_few_colours(shown.coloured(_seen(_smaller(p, side)), _smaller(a, side)))) for p, a in zip(pictures, answers)]
+        drawn = [_png(_few_colours(shown.coloured(shown.seen(_smaller(p, side)), _smaller(a, side)))) for p, a in zip(pictures, answers)]
         legend = {"labels": list(labels), "colours": [_hex(shown.colour(i)) for i in range(len(labels))], "values": list(delivery.written(coding))}
         return [
             _pictures("overlay", drawn, {"shown": True}),
             _pictures("mask", [_png(delivery.picture(a, coding)) for a in answers], {}),
             {"name": "share", "datatype": "FP64", "shape": list(shares.shape), "parameters": legend, "data": shares.round(6).ravel().tolist()},
+            *self._within(shares, "share"),
         ]
 
+    def _within(self, values: numpy.ndarray, of: str) -> list[dict]:
+        """The intervals of ``values`` (pictures x values), where the model promises them."""
+        made = self._target.promise
+        return spans.tensors(made, self._target.bounds(values), of) if made is not None else []
+
     def _of_numbers(self, pictures: list[numpy.ndarray], answers: list[numpy.ndarray], side: int) -> list[dict]:
-        low, high = self._target.mean - 2 * self._target.std, self._target.mean + 2 * self._target.std
+        low, high = shown.range_of(self._target)
         known = [a[numpy.isfinite(a)].astype(numpy.float64) for a in answers]
         known = [k if len(k) else numpy.zeros(1) for k in known]
         ends = [(float(k.min()), float(k.max())) for k in known]
-        scale = {"scale": [float(f"{low:.4g}"), float(f"{high:.4g}")], "colours": [_hex(c) for c in SCALE]}
+        scale = {"scale": [float(f"{low:.4g}"), float(f"{high:.4g}")], "colours": [_hex(c) for c in colours.SCALE]}
         values = {"mean": [float(k.mean()) for k in known], "smallest": [e[0] for e in ends], "largest": [e[1] for e in ends]}
         return [
-            _pictures("map", [_png(_few_colours(_scaled(_smaller(a, side), low, high))) for a in answers], {"shown": True, **scale}),
+            _pictures("map", [_png(_few_colours(colours.of_numbers(_smaller(a, side), low, high))) for a in answers], {"shown": True, **scale}),
             _pictures("numbers", [_png(_levels(a, *e)) for a, e in zip(answers, ends)], {}),
             *({"name": n, "datatype": "FP64", "shape": [len(v)], "data": [float(f"{x:.9g}") for x in v]} for n, v in values.items()),
+            *self._within(numpy.asarray(values["mean"]), "mean"),
         ]
 
 
 UNREADABLE = "The picture cannot be decoded. Use a PNG, JPEG or TIFF like those of the training."
 
 
-def _opened(cells: list) -> list[BinaryIO]:
-    """The files in a request, whose headers say that they are not too large. Raises Refused."""
+def _opened(cells: list, largest: int) -> list[BinaryIO]:
+    """The files in a request, whose headers say that they are not too large: at most ``largest`` pixels a side, unless that is 0. Raises Refused."""
     files: list[BinaryIO] = [rows.image(cell) for cell in cells]
     pixels = held = 0
     for file in files:
@@ -127,6 +138,8 @@ def _opened(cells: list) -> list[BinaryIO]:
             pixels += width * height
             if pixels > MOST_PIXELS:
                 raise Refused(_TOO_LARGE, 413)
+            if largest and max(width, height) > largest:
+                raise Refused(_LARGER.format(side=largest), 413)
             form = rasters.form(file)
         except (OSError, ValueError, SyntaxError, UserError) as e:
             raise Refused(UNREADABLE) from e
@@ -135,20 +148,6 @@ def _opened(cells: list) -> list[BinaryIO]:
             raise Refused(_TOO_LARGE, 413)
         file.seek(0)
     return files
-
-
-def _seen(pixels: numpy.ndarray) -> numpy.ndarray:
-    """Three of the bands as red, green and blue; one for all where there are fewer."""
-    return pixels[..., :3] if pixels.shape[2] > 2 else numpy.repeat(pixels[..., :1], 3, axis=2)
-
-
-def _scaled(values: numpy.ndarray, low: float, high: float) -> numpy.ndarray:
-    """Numbers as colours between two of them; those beyond have the colours of the ends."""
-    known = numpy.isfinite(values)
-    places = numpy.clip((numpy.where(known, values, low) - low) / max(high - low, 1e-30), 0, 1) * (len(SCALE) - 1)
-    drawn = numpy.stack([numpy.interp(places, range(len(SCALE)), [c[band] for c in SCALE]) for band in range(3)], axis=2).astype(numpy.uint8)
-    drawn[~known] = _NO_DATA
-    return drawn
 
 
 def _levels(values: numpy.ndarray, smallest: float, largest: float) -> Image.Image:

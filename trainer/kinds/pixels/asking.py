@@ -7,7 +7,8 @@ import numpy
 import torch
 
 from trainer.core.plan import Plan, Saved, all_of
-from trainer.kinds.pixels import delivery, inference
+from trainer.export import sheet
+from trainer.kinds.pixels import delivery, inference, overlay
 from trainer.kinds.pixels.question import Question
 from trainer.kinds.pixels.scenes import answering
 from trainer.kinds.pixels.scenes.units import Units
@@ -58,6 +59,8 @@ def answered(model: Any, saved: Saved, device: torch.device, on_progress: Any) -
             if question is not None:
                 number = int(asked.owner[row]) if asked is not None else row
                 delivery.write(question.folder, number, answer, question.coding)
+                if number < sheet.MOST:
+                    overlay.draw(question.folder.with_name(overlay.FOLDER), number, pictures.picture(row), answer, saved.target)  # type: ignore[arg-type]
         found.append(figures)
         if on_progress is not None:
             on_progress(done)

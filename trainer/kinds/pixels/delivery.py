@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy
 from PIL import Image
 
+from trainer.data.pictures.colours import PALETTE
 from trainer.kinds.pixels import codings
 from trainer.kinds.pixels.codings import EMPTY, MOST
-from trainer.kinds.pixels.shown import PALETTE
 
 _BELOW = "answers"  # the folder below out/ that the service packs
 _REFUSED = re.compile(r"[\x00-\x1f\x7f\\:]")  # in the names of files that the service takes

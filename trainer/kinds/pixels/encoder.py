@@ -26,7 +26,7 @@ WHOLE = 768  # pixels of the longest side, up to which windows are whole picture
 WINDOW_PIXELS = 8 * 256 * 256  # of a batch
 COARSE = 4  # pixels a side of the squares of larger pictures: what they show is larger, and each step is faster by the square of it
 COLOURS = "colours"  # in the description of models of plain pictures: what their bands are called
-ANY_SIZE = "any_size"  # in the description of models whose model.onnx reads pictures of any size
+ANY_SIZE = "any_size"  # in the description: whether model.onnx reads pictures of any size, or those of the size of a window
 _COLOURS = 3
 _SAMPLE = 200
 
@@ -42,6 +42,7 @@ class Encoder:
         self.colours = tuple(description.get(COLOURS, ()))  # the names of the three bands of plain pictures, where they have some
         self.moved: list[str] = []  # pictures whose bands were put into other places, by their names
         self.outcome: Any = None  # of a prediction with scenes: where their answers are
+        self.largest = 0 if description.get(ANY_SIZE, True) else description["side"]  # pixels of a side of a single picture; 0 for no limit
         self.shape = {"bands": count_of_bands, "step": description["step"], "side": description["side"]}
 
     def encode(self, examples: list[Example], targets: numpy.ndarray, name: str, training: bool = False) -> Rows:
@@ -165,7 +166,7 @@ def encoder(spec: Spec, settings: Settings, data: Dataset, base: Base, events: E
             f"The model {base.name} learnt from {_COLOURS} colours. Its first layer is changed to read {count(number, 'band')}, "
             "each of which begins with the mean of the colours.",
         )  # fmt: skip
-    # Whether an installed model answers the same in windows of another size depends on its family, so such models answer for datasets only.
+    # Whether an installed model answers the same in windows of another size depends on its family, so its model.onnx reads one size.
     description |= {"coding": train[0].content.coding.described(), "side": side, "step": step, ANY_SIZE: base.folder is None}
     return Encoder(description, spec.work / "data", settings.augmentation), settings
 

@@ -10,7 +10,8 @@ from trainer.core.example import Dataset, Example
 from trainer.data import rasters
 from trainer.kinds.pixels import codings, measures
 from trainer.kinds.pixels.codings import EMPTY, MOST
-from trainer.kinds.pixels.target import Counted, PixelClasses, PixelNumbers
+from trainer.kinds.pixels.numbers import PixelNumbers
+from trainer.kinds.pixels.target import Counted, PixelClasses
 
 TITLE = "pixel forest"
 _BANDS = 4  # that are read

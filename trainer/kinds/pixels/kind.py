@@ -3,7 +3,8 @@
 from typing import Any
 
 from trainer.kinds.examples import ExampleKind
-from trainer.kinds.pixels.target import ACCURACY, BORDERS, MIOU, PixelClasses, PixelNumbers
+from trainer.kinds.pixels.numbers import PixelNumbers
+from trainer.kinds.pixels.target import ACCURACY, BORDERS, MIOU, PixelClasses
 
 CLASSES, NUMBERS = "image-segmentation", "pixel-regression"
 PLACES = 60_000_000  # that the network reads in all epochs together, where nobody chose the epochs: about 6 minutes of one core
@@ -38,7 +39,7 @@ class Pixels(ExampleKind):
     files_are_examples = True
     enough = 50
     label_words = "masks"
-    why_no_single_answers = "This version answers for datasets only: it was trained by 0.2.0, or from an installed model."
+    why_no_single_answers = "This version answers for datasets only: it was trained by 0.2.0."
 
     def claim(self, files, settings):
         from trainer.kinds.pixels import reading
@@ -180,7 +181,7 @@ class Pixels(ExampleKind):
         from trainer.answer.rows import IMAGE, Column
         from trainer.kinds.pixels.encoder import ANY_SIZE
 
-        return (Column(IMAGE, IMAGE, is_file=True),) if description["encoder"].get(ANY_SIZE) else None
+        return (Column(IMAGE, IMAGE, is_file=True),) if ANY_SIZE in description["encoder"] else None
 
     def responder(self, answers, target):
         from trainer.kinds.pixels import answers as single
@@ -194,9 +195,10 @@ class Pixels(ExampleKind):
 
     def parts(self, finished) -> dict:
         from trainer.core import blocks
-        from trainer.kinds.pixels import results
+        from trainer.kinds.pixels import overlay, results
 
-        return {"sections": blocks.described(results.sections(finished)), "examples": results.examples(finished)}
+        found = {"sections": blocks.described(results.sections(finished)), "examples": results.examples(finished)}
+        return {**found, "about": overlay.of_training(finished)}
 
     def predictions(self, finished) -> str:
         from trainer.kinds.pixels import results
@@ -214,11 +216,11 @@ class Pixels(ExampleKind):
         return results.samples(answered)
 
     def answer_files(self, answered, work, out) -> dict[str, dict]:
-        from trainer.kinds.pixels import delivery, question
+        from trainer.kinds.pixels import delivery, overlay, question
         from trainer.kinds.pixels.scenes import asked
 
         moved = delivery.hand_over(work / question.FOLDER, [e.file for e in answered.examples], out)
-        return asked.told(work, out, moved)
+        return {**asked.told(work, out, moved), **overlay.of_prediction(answered, work, out)}
 
     def snippet(self, base: str, task: str, folder) -> str:
         return "pixels/pixels" if base == self.shape else "pixels/pixels_installed"

@@ -84,7 +84,7 @@ def load(claim: Claim, settings, checks: Checks) -> Dataset:
     listed = {p.source.name: p.split for p in annotated.pictures}
     examples = [splitting.example(p.source.name, p.source.file, bool(areas[p.source.name][1:].any())) for p in annotated.pictures]
     splitting.check_empty(examples, checks)
-    examples = images.of_one_sort(images.without_broken(examples, checks), checks)
+    examples = images.of_one_sort(images.without_broken(examples, checks, every=True), checks)
     given: dict[str, list[Example]] = {name: [] for name in SPLITS}
     for e in examples:
         given[listed[e.file] or "train"].append(e)

@@ -121,7 +121,7 @@ def load(claim: Claim, settings, checks: Checks) -> Dataset:
     filled = {p.picture.name: isinstance(coding, codings.Numbers) or coding.is_filled(p.counts) for p in scanned.pairs}
     examples = [splitting.example(p.picture.name, p.picture.file, filled[p.picture.name]) for p in scanned.pairs]
     splitting.check_empty(examples, checks)
-    examples = images.of_one_sort(images.without_broken(examples, checks), checks)
+    examples = images.of_one_sort(images.without_broken(examples, checks, every=True), checks)
     keys = Keys(claim.kind.key, claim.files.sources.sums())
     found = splitting.split(splitting.by_names(examples), claim.files.spec.inputs, keys, settings, checks)
     digest = splits.digest(found, keys)

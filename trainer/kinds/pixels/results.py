@@ -1,17 +1,21 @@
 """What the report says of answers for pixels: areas, what is confused, and windows with truth and answer."""
 
 import base64
+from typing import cast
 
 import numpy
 
 from trainer.core import blocks
 from trainer.core.blocks import DATA, RESULT, Block, Cell, Column, Matrix, Picture, Section
 from trainer.core.example import Example
+from trainer.data import rasters
 from trainer.errors import some
 from trainer.export import display
 from trainer.export.finished import Answered, Finished
-from trainer.kinds.pixels import codings, delivery, shown
-from trainer.kinds.pixels.scenes import where
+from trainer.kinds.pixels import codings, delivery, overlay, shown
+from trainer.kinds.pixels.encoder import Encoder
+from trainer.kinds.pixels.numbers import PixelNumbers
+from trainer.kinds.pixels.scenes import units, where
 from trainer.kinds.pixels.target import Counted, PixelClasses, ious
 from trainer.measure import intervals
 from trainer.run_folder import files
@@ -68,7 +72,7 @@ def _confused(target: PixelClasses, test: Counted) -> Block:
 
 
 def _windows(finished: Finished, target, test: Counted) -> list[Block]:
-    legend = _legend(target)
+    legend = overlay.words(target) if target.labels else _shades(target)
     pictures = finished.data.splits["test"]
     found = []
     for sort, title in ((shown.WORST, "Windows with the most wrong answers"), (shown.TYPICAL, "Typical windows")):
@@ -78,11 +82,9 @@ def _windows(finished: Finished, target, test: Counted) -> list[Block]:
     return found
 
 
-def _legend(target) -> str:
-    if not target.labels:
-        return f"Black is {target.mean - 2 * target.std:.4g} or less, white is {target.mean + 2 * target.std:.4g} or more; blue is unknown."
-    colours = [f"{shown.NAMES[i % len(shown.NAMES)]} is {label}" for i, label in enumerate(target.labels[1:])]
-    return f"{', '.join(colours[:16])}; {target.labels[0]} has no colour, and unknown pixels are dark.".capitalize()
+def _shades(target) -> str:
+    low, high = shown.range_of(target)
+    return f"Black is {low:.4g} or less, white is {high:.4g} or more; blue is unknown."
 
 
 def _caption(example: Example, window: shown.Shown, classes: bool) -> str:
@@ -101,27 +103,40 @@ def answers_table(answered: Answered) -> str:
 
 
 def table(examples, target, figures: numpy.ndarray, known: numpy.ndarray) -> str:
-    """The areas of the answers as CSV; with the true ones and how good the answers are where masks are known."""
+    """The areas of the answers as CSV, with their intervals; with the true ones and how good the answers are where masks are known."""
+    more, promises = bool(known.any()), ["low", "high"] * (target.promise is not None)
     if not isinstance(target, PixelClasses):
-        head = ["file", "pixels", "mean predicted", *["mean", "rmse"] * bool(known.any())]
-        return display.table(head, (_numbers(e, f, k, bool(known.any())) for e, f, k in zip(examples, figures, known)))
-    head = ["file", "class", "predicted pixels", "predicted share", *["pixels", "iou"] * bool(known.any())]
-    return display.table(head, (line for e, f, k in zip(examples, figures, known) for line in _classes(e, target, f, k, bool(known.any()))))
+        head = ["file", "pixels", "mean predicted", *promises, *["mean", "rmse"] * more]
+        return display.table(head, (_numbers(e, target, f, k, more) for e, f, k in zip(examples, figures, known)))
+    head = ["file", "class", "predicted pixels", "predicted share", *promises, *["pixels", "iou"] * more]
+    return display.table(head, (line for e, f, k in zip(examples, figures, known) for line in _classes(e, target, f, k, more)))
 
 
-def _numbers(example: Example, figures: numpy.ndarray, known: bool, any_known: bool) -> list:
+def _numbers(example: Example, target: PixelNumbers, figures: numpy.ndarray, known: bool, any_known: bool) -> list:
     number, squares, _, total, _, said, pixels = figures
-    line = [example.file, int(pixels), f"{said / max(1, pixels):.6g}"]
+    within = _ends(example, target, numpy.asarray([said / max(1, pixels)]), "{:.6g}")[0]
+    line = [example.file, int(pixels), f"{said / max(1, pixels):.6g}", *within]
     more = [f"{total / number:.6g}", f"{(squares / number) ** 0.5:.6g}"] if known and number else ["", ""]
     return [*line, *more] if any_known else line
 
 
 def _classes(example: Example, target: PixelClasses, figures: numpy.ndarray, known: bool, any_known: bool):
     areas, confusion = target.areas(figures), target.confusion(figures)
+    shares = areas / max(1, areas.sum())
+    within = _ends(example, target, shares, "{:.4f}")
     for number, (label, overlap) in enumerate(zip(target.labels, ious(confusion))):
-        line = [example.file, label, int(areas[number]), f"{areas[number] / max(1, areas.sum()):.4f}"]
+        line = [example.file, label, int(areas[number]), f"{shares[number]:.4f}", *within[number]]
         more = [int(confusion[number].sum()), f"{overlap:.4f}" if numpy.isfinite(overlap) else ""] if known else ["", ""]
         yield [*line, *more] if any_known else line
+
+
+def _ends(example: Example, target: PixelClasses | PixelNumbers, values: numpy.ndarray, form: str) -> list[list[str]]:
+    """The ends of the interval of each value of a picture; without a promise none, and empty ones for a scene, which is no held-out picture."""
+    if target.promise is None:
+        return [[] for _ in values]
+    if isinstance(example.content, units.Asked):
+        return [["", ""] for _ in values]
+    return [[form.format(low), form.format(high)] for low, high in zip(*(end[0] for end in target.bounds(values[None])))]
 
 
 def samples(answered: Answered) -> list[dict]:
@@ -138,10 +153,11 @@ def examples(finished: Finished) -> list[dict]:
     """Whole test pictures to try the model with, and what it finds in them."""
     target, test = finished.prepared.plan.target, finished.outcome.answers["test"]
     tried: list[dict] = []
+    largest = cast(Encoder, finished.prepared.encoder).largest
     for example, figures in zip(finished.data.splits["test"], test.figures):
         if len(tried) == _TRIED:
             break
-        if example.content.picture.stat().st_size > _TRIED_BYTES:
+        if example.content.picture.stat().st_size > _TRIED_BYTES or (largest and max(rasters.size(example.content.picture)) > largest):
             continue
         if isinstance(target, PixelClasses):
             right, said = (_shares(target, areas) for areas in (target.confusion(figures).sum(axis=1), target.areas(figures)))

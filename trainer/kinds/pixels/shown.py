@@ -9,8 +9,12 @@ from typing import Any
 import numpy
 from PIL import Image
 
+from trainer.data.pictures import colours
+from trainer.data.pictures.colours import PALETTE
+from trainer.export import sheet
 from trainer.kinds.pixels.codings import MOST
-from trainer.kinds.pixels.target import PixelClasses, PixelNumbers
+from trainer.kinds.pixels.numbers import PixelNumbers
+from trainer.kinds.pixels.target import PixelClasses
 from trainer.kinds.pixels.windows import Windows
 
 EACH = 12  # windows of a sort
@@ -22,14 +26,13 @@ _KNOWN = 0.25  # share of a window whose truth must be known
 _OPAQUE = 0.45
 _GAP = 4
 WORST, TYPICAL = "worst", "typical"
-# The colours of Okabe and Ito, which the colour-blind tell apart. The first class has none of them: the picture is seen.
-PALETTE = ((230, 159, 0), (0, 114, 178), (0, 158, 115), (204, 121, 167), (86, 180, 233), (213, 94, 0), (240, 228, 66), (0, 0, 0))
-NAMES = ("orange", "blue", "green", "pink", "light blue", "red", "yellow", "black")
+TRUTH, ANSWER = "truth", "answer"  # of a typical window, each as a PNG of its own
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A window: the number of its picture, where it begins, how good the answer is, and a PNG in base64 of picture, truth and answer."""
+    """A window: the number of its picture, where it begins, how good the answer is, and a PNG in base64: of picture, truth and answer, or of one of
+    the last two."""
 
     sort: str
     picture: int
@@ -45,6 +48,7 @@ class Chooser:
     def __init__(self, data: Windows, target: PixelClasses | PixelNumbers):
         self.data, self.target = data, target
         self.scores: list[tuple[float, int, int, int]] = []
+        self.filled: set[tuple[int, int, int]] = set()  # windows with other classes than the first, or with numbers
 
     def look(self, number: int, answer: numpy.ndarray) -> None:
         truth = numpy.asarray(self.data.truth(number))
@@ -52,6 +56,8 @@ class Chooser:
             known = truth[part] < MOST if self.data.classes else numpy.isfinite(truth[part])
             if known.mean() >= _KNOWN:
                 self.scores.append((self._score(truth[part][known], answer[part][known]), number, top, left))
+                if not self.data.classes or truth[part][known].any():
+                    self.filled.add((number, top, left))
 
     def _score(self, truth: numpy.ndarray, answer: numpy.ndarray) -> float:
         """The share of the pixels that are right, or the negative root of the mean squared error."""
@@ -70,18 +76,38 @@ class Chooser:
                     answers = {number: again(number)}
                 if png := self._drawn(number, top, left, answers[number]):
                     found.append(Shown(sort, number, top, left, abs(score), png))
+        for score, number, top, left in self._overlaid(order):
+            if number not in answers:
+                answers = {number: again(number)}
+            found += self._sides(number, top, left, abs(score), answers[number])
         return found
+
+    def _overlaid(self, order: list[tuple[float, int, int, int]]) -> list[tuple[float, int, int, int]]:
+        """The windows nearest to the middle, of different pictures, and with something in them where there are such."""
+        from_middle = sorted(range(len(order)), key=lambda i: abs(i - len(order) // 2))
+        found: dict[int, tuple[float, int, int, int]] = {}
+        for filled in (True, False):
+            for window in (order[i] for i in from_middle):
+                if (window[1:] in self.filled) == filled and len(found) < sheet.MOST:
+                    found.setdefault(window[1], window)
+        return list(found.values())
+
+    def _sides(self, number: int, top: int, left: int, score: float, answer: numpy.ndarray) -> list[Shown]:
+        """Truth and answer of a window as they are in the overlay of a training."""
+        part = slice(top, top + SIDE), slice(left, left + SIDE)
+        pixels, sides = seen(self.data.picture(number)[part]), (numpy.asarray(self.data.truth(number)[part]), answer[part])
+        drawn = [overlaid(pixels, side, self.target) for side in sides]
+        return [Shown(sort, number, top, left, score, _encoded(side)) for sort, side in zip((TRUTH, ANSWER), drawn)]
 
     def _drawn(self, number: int, top: int, left: int, answer: numpy.ndarray) -> str | None:
         part = slice(top, top + SIDE), slice(left, left + SIDE)
-        pixels = numpy.asarray(self.data.picture(number)[part])
-        seen = pixels[..., :3] if pixels.shape[2] > 2 else numpy.repeat(pixels[..., :1], 3, axis=2)
+        pixels = seen(self.data.picture(number)[part])
         truth = numpy.asarray(self.data.truth(number)[part])
         if self.data.classes:
-            sides = [seen, coloured(seen, truth), coloured(seen, answer[part])]
+            sides = [pixels, coloured(pixels, truth), coloured(pixels, answer[part])]
         else:
-            low, high = self.target.mean - 2 * self.target.std, self.target.mean + 2 * self.target.std  # type: ignore[union-attr]
-            sides = [seen, _shaded(truth, low, high), _shaded(answer[part], low, high)]
+            low, high = range_of(self.target)  # type: ignore[arg-type]
+            sides = [pixels, _shaded(truth, low, high), _shaded(answer[part], low, high)]
         return _png([Image.fromarray(numpy.ascontiguousarray(s)) for s in sides])
 
 
@@ -97,9 +123,24 @@ def colour(number: int) -> tuple[int, int, int] | None:
     return PALETTE[(number - 1) % len(PALETTE)] if number else None
 
 
-def coloured(seen: numpy.ndarray, classes: numpy.ndarray) -> numpy.ndarray:
+def seen(pixels: numpy.ndarray) -> numpy.ndarray:
+    """Three of the bands as red, green and blue; one for all where there are fewer."""
+    return numpy.asarray(pixels[..., :3] if pixels.shape[2] > 2 else numpy.repeat(pixels[..., :1], 3, axis=2))
+
+
+def range_of(target: PixelNumbers) -> tuple[float, float]:
+    """The numbers that have the first and the last colour."""
+    return target.mean - 2 * target.std, target.mean + 2 * target.std
+
+
+def overlaid(pixels: numpy.ndarray, answer: numpy.ndarray, target: PixelClasses | PixelNumbers) -> numpy.ndarray:
+    """Classes as colours over a picture (height x width x 3), or numbers as colours in its place."""
+    return coloured(pixels, answer) if isinstance(target, PixelClasses) else colours.of_numbers(answer, *range_of(target))
+
+
+def coloured(pixels: numpy.ndarray, classes: numpy.ndarray) -> numpy.ndarray:
     """A picture with its classes as colours on it; the first class is left as it is, unknown pixels are dark."""
-    found = seen.astype(numpy.float32)
+    found = pixels.astype(numpy.float32)
     for number in range(1, int(classes[classes < MOST].max(initial=0)) + 1):
         here = classes == number
         found[here] = (1 - _OPAQUE) * found[here] + _OPAQUE * numpy.asarray(colour(number), numpy.float32)
@@ -115,6 +156,12 @@ def _shaded(values: numpy.ndarray, low: float, high: float) -> numpy.ndarray:
     return found
 
 
+def _encoded(pixels: numpy.ndarray) -> str:
+    data = io.BytesIO()
+    Image.fromarray(numpy.ascontiguousarray(pixels)).save(data, "PNG")
+    return base64.b64encode(data.getvalue()).decode()
+
+
 def _png(sides: list[Image.Image]) -> str | None:
     """The pictures beside each other; None where even that is large."""
     scale = min(1.0, _DRAWN / max(sides[0].size))
@@ -122,9 +169,9 @@ def _png(sides: list[Image.Image]) -> str | None:
     whole = Image.new("RGB", (len(sides) * width + (len(sides) - 1) * _GAP, height), (255, 255, 255))
     for place, side in enumerate(sides):
         whole.paste(side.resize((width, height), Image.Resampling.BILINEAR if place == 0 else Image.Resampling.BOX), (place * (width + _GAP), 0))
-    for colours in (_COLOURS, _COLOURS // 4):
+    for number in (_COLOURS, _COLOURS // 4):
         data = io.BytesIO()
-        whole.quantize(colours).save(data, "PNG", optimize=True)
+        whole.quantize(number).save(data, "PNG", optimize=True)
         if data.tell() <= _BYTES:
             return base64.b64encode(data.getvalue()).decode()
     return None

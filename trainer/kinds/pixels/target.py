@@ -1,6 +1,6 @@
 """A class or a number for each pixel. Answers are counts for each picture, from which the metrics follow."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy
@@ -11,9 +11,11 @@ from trainer.kinds.pixels import measures
 from trainer.kinds.pixels.codings import MOST
 from trainer.kinds.pixels.drawn import BACKGROUND, DRAWN, SEPARATOR
 from trainer.measure import intervals
-from trainer.measure.metric import LOSS, TARGET_UNIT, Metric, Metrics, table
-from trainer.targets import target
+from trainer.measure.metric import LOSS, Metric, Metrics, table
+from trainer.targets import promise as promises, spans, target
+from trainer.targets.promise import Kept, Promise, Unit
 
+_ROUNDED = 1e-6  # of a share
 MIOU, ACCURACY, BORDERS = "mean_iou", "pixel_accuracy", "boundary_f1"
 
 
@@ -28,7 +30,7 @@ class Counted:
         return len(self.figures)
 
 
-class _OfPixels(target.WithoutSingleAnswers):
+class OfPixels(target.WithoutSingleAnswers):
     """What classes and numbers of pixels have in common."""
 
     metrics: ClassVar[Metrics]
@@ -96,12 +98,14 @@ class _OfPixels(target.WithoutSingleAnswers):
 
 
 @dataclass(frozen=True)
-class PixelClasses(_OfPixels):
-    """The label map: the position of a label is the class of a pixel."""
+class PixelClasses(OfPixels):
+    """The label map: the position of a label is the class of a pixel. The limits of the promise are those of the share of each class."""
 
     labels: tuple[str, ...]
+    promise: Promise | None = None
 
     key: ClassVar[str] = "pixel_classes"
+    promise_of: ClassVar[Unit] = Unit("areas of classes in pictures", "pictures")
     first: ClassVar[str] = MIOU
     metrics: ClassVar[Metrics] = table(
         Metric(MIOU, "mean IoU", judges=True), Metric(ACCURACY, "pixel accuracy"), Metric(BORDERS, "boundary F1"), LOSS
@@ -136,11 +140,37 @@ class PixelClasses(_OfPixels):
         return outputs[:, -len(self.labels) :].argmax(axis=1)
 
     def described(self) -> dict:
-        return {self.key: list(self.labels)}
+        return {self.key: list(self.labels), **({"promise": self.promise.described()} if self.promise is not None else {})}
 
     @classmethod
     def restored(cls, description: dict) -> Self:
-        return cls(tuple(description[cls.key]))
+        labels = tuple(description[cls.key])
+        return cls(labels, promises.restored(description.get("promise"), (len(labels),), most=1.0 + _ROUNDED))
+
+    def promising(self, answers: Counted, coverage: float) -> tuple[Self, str]:
+        true, said = self._shares(answers.figures)
+        made, text = spans.made(numpy.abs(true - said), coverage, "the true share of a class")
+        return replace(self, promise=made), text
+
+    def kept(self, answers: Counted) -> Kept:
+        true, said = self._shares(answers.figures)
+        ends = self.bounds(said)
+        return spans.kept(ends, true, f"{promises.percent(round(float((ends[1] - ends[0]).mean()), 3))} of a picture, the mean width of an interval")
+
+    def columns(self, outputs: numpy.ndarray) -> dict[str, list[str]]:
+        return {}  # an answer has a line for each class: see ``bounds``
+
+    def bounds(self, shares: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
+        """The ends of the intervals around the shares of a picture that are answered with each class (pictures x classes)."""
+        half = numpy.asarray(self.promise.limits if self.promise is not None else 0.0)
+        return numpy.maximum(0.0, shares - half), numpy.minimum(1.0, shares + half)
+
+    def _shares(self, figures: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
+        """The true and the predicted share of each class among the known pixels of the pictures that have any (pictures x classes)."""
+        confusion = self.confusion(figures)
+        pixels = confusion.sum(axis=(1, 2))
+        known = pixels > 0
+        return tuple(confusion[known].sum(axis=axis) / pixels[known, None] for axis in (2, 1))
 
     def confusion(self, figures: numpy.ndarray) -> numpy.ndarray:
         """Pixels by their true and their predicted class, over all pictures or of each (… x classes x classes)."""
@@ -206,79 +236,3 @@ def ious(confusion: numpy.ndarray) -> numpy.ndarray:
     either = confusion.sum(axis=-1) + confusion.sum(axis=-2) - right
     with numpy.errstate(invalid="ignore", divide="ignore"):
         return numpy.where(either > 0, right / either, numpy.nan)
-
-
-@dataclass(frozen=True)
-class PixelNumbers(_OfPixels):
-    """The model works in units of the standard deviation of the training pixels around their mean; saved models answer in the unit of the data."""
-
-    mean: float
-    std: float
-
-    key: ClassVar[str] = "pixel_mean"
-    first: ClassVar[str] = "rmse"
-    labels: ClassVar[tuple[str, ...]] = ()
-    metrics: ClassVar[Metrics] = table(
-        Metric("rmse", "RMSE", higher_is_better=False, unit=TARGET_UNIT),
-        Metric("mae", "MAE", higher_is_better=False, unit=TARGET_UNIT),
-        Metric("r2", "R²"),
-        LOSS,
-    )
-    outputs: ClassVar[int] = measures.NUMBERS
-    width: ClassVar[int] = measures.NUMBERS
-    head: ClassVar[int] = 1
-
-    def encode(self, targets: list[str]) -> numpy.ndarray:
-        """The mean number of each picture, NaN for one without a mask. A name of a mask, of a picture to be answered, stands for 0."""
-        return numpy.asarray([numpy.nan if not t else target.number(t) or 0.0 for t in targets], numpy.float64)
-
-    def known(self, encoded: numpy.ndarray) -> numpy.ndarray:
-        return ~numpy.isnan(encoded)
-
-    def text(self, value) -> str:
-        return f"{value:.6g}"
-
-    def predicted(self, outputs: numpy.ndarray) -> numpy.ndarray:
-        """The mean answer of each picture."""
-        return outputs[:, 5] / numpy.maximum(1, outputs[:, 6])
-
-    def described(self) -> dict:
-        return {self.key: self.mean, "pixel_std": self.std}
-
-    @classmethod
-    def restored(cls, description: dict) -> Self:
-        return cls(description[cls.key], description["pixel_std"])
-
-    def losses(self, answers: Counted) -> numpy.ndarray:
-        return answers.figures[:, 1] / numpy.maximum(1, answers.figures[:, 0]) / self.std**2
-
-    def comparison_loss(self, answers: Counted, weights, correction) -> float:
-        return self.summary(answers)["loss"]
-
-    def _scores(self, sums: numpy.ndarray) -> dict[str, numpy.ndarray]:
-        number, squares, apart, total, total_squares = sums.T[:5]
-        with numpy.errstate(invalid="ignore", divide="ignore"):
-            spread = total_squares - total**2 / number
-            return {
-                "rmse": numpy.sqrt(squares / number), "mae": apart / number, "r2": 1 - squares / numpy.where(spread > 0, spread, numpy.nan),
-                LOSS.name: squares / number / self.std**2,
-            }  # fmt: skip
-
-    def loss(self, logits, targets, weights, smoothing: float):
-        """torch: of each window, the mean squared error of its known pixels."""
-        import torch
-
-        known = torch.isfinite(targets)
-        right = (torch.where(known, targets, self.mean) - self.mean) / self.std
-        apart = (logits.float().squeeze(-1) - right) ** 2 * known
-        return len(targets) * apart.sum() / known.sum().clamp_min(1)
-
-    def read(self, logits, learnt, folded: bool) -> numpy.ndarray:
-        values = logits.float().squeeze(-1).cpu().numpy()
-        return values if folded else values * self.std + self.mean
-
-    def comparable(self, logits: numpy.ndarray) -> numpy.ndarray:
-        return logits / self.std
-
-    def rescaling(self) -> tuple[float, float]:
-        return self.std, self.mean

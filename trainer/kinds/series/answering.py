@@ -17,6 +17,7 @@ from trainer.kinds.series import columns, forecaster, gathered, methods, results
 from trainer.kinds.series.columns import Found
 from trainer.kinds.series.forecaster import Forecaster
 from trainer.kinds.series.panel import Panel, filled
+from trainer.kinds.series.steps import Details
 from trainer.models import saved_model
 from trainer.run_folder import stop
 
@@ -50,6 +51,7 @@ def answer(spec, settings, model, events, began: float) -> None:
         events.warning("short_history", f"{text} Their forecasts are hardly better than a guess: add earlier rows.")
     stop.check(spec.folder)
     asked = results.future(known, panel)
+    asked.details = Details(known.fitted.lags, panel.lengths, known.steps, known.covariates)
     events.phase("predict", f"Forecasting {known.steps} steps of {len(panel):,} series.")
     outputs = known.outputs(asked)
     events.phase("export", "Writing the forecasts.")

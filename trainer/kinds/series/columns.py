@@ -60,8 +60,9 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, where: str, on
     unused = [n for n in others if n not in (target, *ids, *known) and seen[n].distinct > 1]
     if only and (any(not seen[n].is_identifier for n in unused) or seen[target].distinct <= 2):
         raise UserError("not_only_a_series", f"{where} has more than a series.", "Set task to forecast.")
+    why_steps = f"One step is {steps.words}: {regular:.0%} of the gaps are one or several."
     decisions = [
-        ("time_column", clock.column, f"{clock.column} tells the times, {why_clock}. One step is {steps.words}."),
+        ("time_column", clock.column, f"{clock.column} tells the times, {why_clock}. {why_steps}"),
         ("label_column", target, f"{target} is forecast, {why_target}."),
         ("series_column", list(ids), why_ids),
     ]

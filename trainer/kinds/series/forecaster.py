@@ -6,19 +6,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy
-from safetensors import numpy as safetensors
+from safetensors import SafetensorError, numpy as safetensors, safe_open
 
 from trainer import threads
 from trainer.config.settings import Settings
 from trainer.core.example import Dataset, Example
 from trainer.errors import UserError
 from trainer.kinds.boosted import forest as forests
-from trainer.kinds.series import judging, methods, steps as examples_of
+from trainer.kinds.series import asking, judging, methods, steps as examples_of
 from trainer.kinds.series.calendar import Calendar
 from trainer.kinds.series.judging import Judged
 from trainer.kinds.series.lags import Lags
 from trainer.kinds.series.methods import Fitted
-from trainer.kinds.series.panel import Panel, length_read, scales
+from trainer.kinds.series.panel import Panel, length_read, scales, spreads
 from trainer.kinds.series.target import FORECAST, WIDTH, Later
 from trainer.run_folder import files
 
@@ -30,7 +30,7 @@ _MOST_SERIES, _MOST_STEPS, _LONGEST_SEASON = 5_000_000, 10_000, 1000
 
 @dataclass(frozen=True)
 class Forecaster:
-    """``method`` is the one that answers, ``widths`` are those of its intervals (2 x steps, in units of MASE).
+    """``method`` is the one that answers, ``widths`` are those of its intervals (2 x steps, in units of the recent spread).
 
     ``figures`` are the mean MASE of each method on the rolling origins and its standard error, ``origins`` their number. ``history`` are the last
     steps of all series. ``judged`` answers the validation steps: with trees that have not seen them.
@@ -59,7 +59,9 @@ class Forecaster:
         return (len(forest.value) if forest else 0) + self.widths.size
 
     def outputs(self, examples: Sequence[Example]) -> numpy.ndarray:
-        """The answers (steps x 7, see ``Later``)."""
+        """The answers (steps x 7, see ``Later``), also to the questions of a request. Raises Refused for those that cannot be answered."""
+        if len(examples) and not isinstance(examples, examples_of.Steps) and isinstance(examples[0].content, asking.Question):
+            examples = asking.steps(examples, self.history, self.calendar, self.steps)
         return self.by(self.method, examples)
 
     def by(self, method: str, examples: Sequence[Example]) -> numpy.ndarray:
@@ -69,13 +71,13 @@ class Forecaster:
         panel, series, ends, aheads = examples_of.questions(examples)
         pairs, place = numpy.unique(numpy.stack([series, ends]), axis=1, return_inverse=True)
         place, most = place.ravel(), int(aheads.max())
-        forecast, scale, floor = numpy.zeros((pairs.shape[1], most)), numpy.ones(pairs.shape[1]), numpy.zeros(pairs.shape[1])
+        forecast, scale, spread, floor = numpy.zeros((pairs.shape[1], most)), *(numpy.ones(pairs.shape[1]) for _ in range(3))
         for part, histories in judging.batches(panel, pairs[0], pairs[1], self.fitted.season, most):
             forecast[part] = self.fitted.forecast(method, histories, most)
-            scale[part] = scales(histories.values, self.fitted.season)
+            scale[part], spread[part] = (unit(histories.values, self.fitted.season) for unit in (scales, spreads))
             floor[part] = numpy.where(numpy.nanmin(histories.values, axis=1) >= 0, 0.0, -numpy.inf)
         widths = self.widths if method == self.method else numpy.full_like(self.widths, numpy.nan)
-        return _with_intervals(forecast[place, aheads - 1], scale[place], aheads, widths, series, floor[place])
+        return _with_intervals(forecast[place, aheads - 1], scale[place], spread[place], aheads, widths, series, floor[place])
 
     def save(self, folder: Path) -> None:
         uses_trees = self.method in (methods.TREES, methods.MEAN) and self.fitted.forest is not None
@@ -94,14 +96,14 @@ class Forecaster:
         files.write_json(folder / "config.json", config)
 
 
-def _with_intervals(forecast, scale, aheads, widths, series, floor) -> numpy.ndarray:
+def _with_intervals(forecast, scale, spread, aheads, widths, series, floor) -> numpy.ndarray:
     """The outputs of steps. Farther ahead than was measured, intervals grow with the root of the distance."""
     place = numpy.minimum(aheads, widths.shape[1]) - 1
     grown = numpy.sqrt(aheads / (place + 1))
     found = numpy.zeros((len(forecast), WIDTH))
     found[:, 0], found[:, 5], found[:, 6] = forecast, scale, series
     for level in range(len(widths)):
-        half = widths[level][place] * grown * scale
+        half = widths[level][place] * grown * spread
         found[:, 1 + 2 * level] = numpy.maximum(forecast - half, floor) if numpy.isfinite(half).all() else forecast - half
         found[:, 2 + 2 * level] = forecast + half
     return found
@@ -122,7 +124,9 @@ class AtOrigins:
         at = {pair: i for i, pair in enumerate(zip(self.judged.origins.series.tolist(), self.judged.origins.ends.tolist()))}
         rows = numpy.array([at[pair] for pair in zip(series.tolist(), ends.tolist())])
         forecast = self.judged.forecasts[self.method][rows, aheads - 1]
-        return _with_intervals(forecast, self.judged.scale[rows], aheads, self.widths, series, numpy.full(len(rows), -numpy.inf))
+        return _with_intervals(
+            forecast, self.judged.scale[rows], self.judged.spread[rows], aheads, self.widths, series, numpy.full(len(rows), -numpy.inf)
+        )
 
 
 def fit(data: Dataset, target: Later, settings: Settings) -> Forecaster:
@@ -197,6 +201,18 @@ def load(folder: Path) -> Forecaster:
         raise ValueError("how the method was chosen is not described")
     figures = {n: (float(mean), float(error)) for n, (mean, error) in told.items() if n in methods.TITLES}
     return Forecaster(config["method"], Fitted(how, forest), widths, figures, origins, _history(folder, config), tuple(covariates))
+
+
+def lasts(folder: Path) -> numpy.ndarray:
+    """The numbers of the last steps of the series in ``folder``, without their values. Raises OSError or ValueError for damaged files."""
+    try:
+        with safe_open(folder / HISTORY, "numpy") as tensors:
+            firsts, lengths = tensors.get_tensor("firsts"), tensors.get_tensor("lengths")
+    except SafetensorError as e:
+        raise ValueError(f"{HISTORY} cannot be read") from e
+    if firsts.dtype != numpy.int64 or firsts.dtype != lengths.dtype or firsts.ndim != 1 or firsts.shape != lengths.shape or not len(firsts):
+        raise ValueError("the lengths of the series are wrong")
+    return firsts + lengths - 1
 
 
 def _history(folder: Path, config: dict) -> Panel:

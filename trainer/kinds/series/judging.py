@@ -7,14 +7,16 @@ import numpy
 from trainer.kinds.series import methods
 from trainer.kinds.series.lags import Lags
 from trainer.kinds.series.methods import NAIVE
-from trainer.kinds.series.panel import CELLS, Panel, length_read, scales
+from trainer.kinds.series.panel import CELLS, Panel, length_read, scales, spreads
 from trainer.kinds.series.target import MASE, SMAPE
 
-FEWEST_ORIGINS, MOST_ORIGINS = 3, 12
+FEWEST_ORIGINS, MOST_ORIGINS = 3, 24
 _JUDGED = 150_000  # forecasts of all series, origins and steps together
 _BLOCKS = 3  # times that the trees are fitted
 LEVELS = (0.8, 0.9)
 _ENOUGH = 100  # errors that tell the width of an interval at a step ahead
+_CHOOSING = 12  # times the steps ahead, in which origins choose the method: earlier ones tell its intervals alone
+_HALF = 6  # times the steps ahead, after which an error counts half
 
 
 @dataclass(frozen=True)
@@ -31,12 +33,14 @@ class Origins:
 
 @dataclass(frozen=True)
 class Judged:
-    """``forecasts`` of each method at all origins (origins x steps), the ``truth`` (NaN where nobody knows) and the unit of MASE at each origin."""
+    """``forecasts`` of each method at all origins (origins x steps), the ``truth`` (NaN where nobody knows), and at each origin the unit of MASE and
+    that of intervals."""
 
     origins: Origins
     forecasts: dict[str, numpy.ndarray]
     truth: numpy.ndarray
     scale: numpy.ndarray
+    spread: numpy.ndarray
 
 
 def origins(panel: Panel, ends: numpy.ndarray, season: int, steps: int, seed: int) -> Origins:
@@ -82,14 +86,14 @@ def judge(panel: Panel, ends: numpy.ndarray, how: Lags, steps: int, seed: int, n
         values = numpy.where(panel.observed[s][end : end + steps], panel.values[s][end : end + steps], numpy.nan)
         truth[i, : len(values)] = values
     found = {n: numpy.full((len(at), steps), numpy.nan) for n in able}
-    scale = numpy.ones(len(at))
+    scale, spread = numpy.ones(len(at)), numpy.ones(len(at))
     for here, fit in fitted:
         for part, histories in batches(panel, at.series[here], at.ends[here], how.season, steps):
             rows = numpy.flatnonzero(here)[part]
             for name, values in fit.forecasts(able, histories, steps).items():
                 found[name][rows] = values
-            scale[rows] = scales(histories.values, how.season)
-    return Judged(at, found, truth, scale)
+            scale[rows], spread[rows] = scales(histories.values, how.season), spreads(histories.values, how.season)
+    return Judged(at, found, truth, scale, spread)
 
 
 def batches(panel: Panel, series: numpy.ndarray, ends: numpy.ndarray, season: int, steps: int):
@@ -118,14 +122,14 @@ def losses(judged: Judged, name: str, metric: str = MASE) -> numpy.ndarray:
 
 
 def choose(judged: Judged, metric: str = MASE) -> tuple[str, dict[str, tuple[float, float]]]:
-    """The best method, and of each the mean MASE over the origins with its standard error.
+    """The best method, and of each the mean MASE over the later origins with its standard error.
 
     The naive forecast stays where no other method is better by more than one standard error of the difference.
     """
     if not len(judged.origins):
         return NAIVE, {}
     of = {n: losses(judged, n, metric) for n in judged.forecasts}
-    known = ~numpy.isnan(of[NAIVE])
+    known = ~numpy.isnan(of[NAIVE]) & (_age(judged.origins) < _CHOOSING * judged.truth.shape[1])
     if not known.any():
         return NAIVE, {}
     figures = {n: (float((v := losses(judged, n)[known]).mean()), error(v)) for n in of}
@@ -139,27 +143,42 @@ def error(values: numpy.ndarray) -> float:
 
 
 def widths(judged: Judged, name: str, steps: int) -> numpy.ndarray:
-    """Half the width of the intervals (levels x steps ahead) in units of MASE, by split conformal prediction.
+    """Half the width of the intervals (levels x steps ahead) in units of the recent spread, by split conformal prediction.
 
-    The errors from all origins at a step ahead are the calibration; where they are few, those of neighbouring steps count, each in units of the
-    usual error at its step.
+    The errors from all origins at a step ahead are the calibration, and later ones count more; where they are few, those of neighbouring steps count,
+    each in units of the usual error at its step.
     """
-    apart = numpy.abs(judged.forecasts[name] - judged.truth) / judged.scale[:, None]
+    apart = numpy.abs(judged.forecasts[name] - judged.truth) / judged.spread[:, None]
     known = ~numpy.isnan(apart)
     counts = known.sum(axis=0)
     if not counts.any():
         return numpy.full((len(LEVELS), steps), numpy.nan)
     usual = _smoothed(numpy.where(known, apart, 0.0).sum(axis=0), counts)
+    weights = numpy.broadcast_to(_weights(judged.origins, steps)[:, None], apart.shape)
     found = numpy.zeros((len(LEVELS), steps))
     for k in range(steps):
         reach = next((r for r in range(steps) if counts[max(0, k - r) : k + r + 1].sum() >= _ENOUGH), steps)
         part = slice(max(0, k - reach), k + reach + 1)
-        relative = (apart / usual)[:, part][known[:, part]]
-        ordered = numpy.sort(relative)
+        there = known[:, part]
+        relative, weight = (apart / usual)[:, part][there], weights[:, part][there]
+        order = numpy.argsort(relative, kind="stable")
+        below = numpy.cumsum(weight[order])
         for i, level in enumerate(LEVELS):
-            place = int(numpy.ceil((len(ordered) + 1) * level)) - 1
-            found[i, k] = ordered[min(place, len(ordered) - 1)] * usual[k]
+            place = int(numpy.searchsorted(below, level * (below[-1] + weight.max()) * (1 - 1e-12)))  # one error more, of the step that is forecast
+            found[i, k] = relative[order[min(place, len(order) - 1)]] * usual[k]
     return found
+
+
+def _weights(at: Origins, steps: int) -> numpy.ndarray:
+    """What the errors from each origin count: those from the last origin of a series 1, earlier ones less."""
+    return 0.5 ** (_age(at) / (_HALF * steps))
+
+
+def _age(at: Origins) -> numpy.ndarray:
+    """How many steps each origin is before the last one of its series."""
+    last = numpy.zeros(int(at.series.max()) + 1, numpy.int64)
+    numpy.maximum.at(last, at.series, at.ends)
+    return last[at.series] - at.ends
 
 
 def _smoothed(sums: numpy.ndarray, counts: numpy.ndarray) -> numpy.ndarray:

@@ -28,7 +28,7 @@ class SeriesInTime(ExampleKind):
     gains_by_installed_models = False
     lists_candidates = False
     enough = 0
-    why_no_single_answers = "Models of series answer for datasets: a forecast needs the steps before it."
+    inputs_may_lack = True  # without a moment the next step is meant
 
     def has_network(self, task: str) -> bool:
         return False
@@ -45,6 +45,17 @@ class SeriesInTime(ExampleKind):
 
     def target(self, data) -> Later:
         return Later()
+
+    def inputs(self, description: dict, folder):
+        from trainer.kinds.series import asking, forecaster
+        from trainer.run_folder import files
+
+        return asking.inputs(description["columns"], files.read_json(folder / "config.json"), forecaster.lasts(folder))
+
+    def contents(self, cells, columns, styles) -> list:
+        from trainer.kinds.series import asking
+
+        return asking.contents(cells, columns)
 
     def key(self, example) -> str:
         return f"{example.content.ids} {example.content.time}"
@@ -99,6 +110,11 @@ class SeriesInTime(ExampleKind):
         from trainer.kinds.series import results
 
         return results.samples(answered)
+
+    def answers_sections(self, answered):
+        from trainer.kinds.series import results
+
+        return results.answers_sections(answered)
 
     def answer_files(self, answered, work, out) -> dict[str, dict]:
         from trainer.kinds.series import results

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy
 
 LONGEST = 1000  # steps of a history that a model reads, where two and a half seasons are not longer
+RECENT = 48  # steps, or two seasons, whose spread says how far forecasts may be off
+_LEAST_SPREAD = 0.1  # of the unit of MASE
 CELLS = 4_000_000  # numbers that are computed with at once: 32 MB
 
 
@@ -95,3 +97,13 @@ def scales(values: numpy.ndarray, season: int) -> numpy.ndarray:
             found = numpy.where((found > 0) | (there.sum(axis=1) == 0), found, mean)
     size = numpy.nanmax(numpy.abs(values), axis=1)
     return numpy.where(found > 1e-12 * size, found, 1.0)
+
+
+def spreads(values: numpy.ndarray, season: int) -> numpy.ndarray:
+    """The unit of intervals: the mean absolute error of the seasonal naive forecast over the last steps of each row.
+
+    Series that grow or become restless are farther off than the mean over their whole history says.
+    """
+    recent = scales(values[:, -(max(RECENT, 2 * season) + season) :], season)
+    whole = scales(values, season)
+    return numpy.where(recent == 1.0, whole, numpy.maximum(recent, _LEAST_SPREAD * whole))

@@ -18,7 +18,7 @@ from trainer.data.formats.table import Table
 from trainer.errors import UserError, count, some
 from trainer.gc_pause import paused
 from trainer.kinds.rows import from_tables
-from trainer.kinds.series import columns, gathered, judging, steps as examples_of
+from trainer.kinds.series import columns, gathered, judging, seasons, steps as examples_of
 from trainer.kinds.series.calendar import Calendar
 from trainer.kinds.series.columns import Found
 from trainer.kinds.series.lags import Lags
@@ -110,7 +110,7 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
         )
     panel = gathered.panel(tables, found, where, checks)
     season = _season(panel, found.calendar, settings, checks)
-    horizon = _horizon(panel, season, settings, where, checks)
+    horizon = _horizon(panel, found.calendar.season if found.calendar.season > 1 else season, settings, where, checks)
     lags = Lags(season, found.calendar, len(found.known))
     lengths = panel.lengths
     tested = (lengths >= 3 * horizon) if settings.test_fraction > 0 else numpy.zeros(len(panel), bool)
@@ -119,7 +119,7 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
     splits["train"].details = examples_of.Details(lags, ends, horizon, found.known)
     test = f"The last {count(horizon, 'step')} of each series are the test" if tested.any() else "There is no test"
     origins = len(numpy.unique(numpy.stack([splits["validation"].series, splits["validation"].ends]), axis=1).T)
-    checks.events.decision("split", "time", f"{test}; {count(origins, 'rolling origin')} before them choose the method.")
+    checks.events.decision("split", "time", f"{test}; {count(origins, 'rolling origin')} before them choose the method and its intervals.")
     return Dataset(
         task=settings.task if settings.task in claimed.kind.tasks else claimed.kind.tasks[0],
         kind=claimed.kind,
@@ -150,15 +150,22 @@ def _splits(panel: Panel, calendar: Calendar, lags: Lags, ends: numpy.ndarray, h
 
 
 def _season(panel: Panel, calendar: Calendar, settings, checks: Checks) -> int:
-    usual = settings.season or calendar.season
-    why = "as requested" if settings.season else "as is usual for such steps" if usual > 1 else "as such steps have no usual one"
-    length = int(numpy.median(panel.lengths))
-    if usual > 1 and length < 2 * usual + 4:
-        checks.events.decision("season", 1, f"No season is looked for: the series have {length} steps, and a season of {usual} steps needs over two.")
-        return 1
-    said = f"The series may repeat themselves after {usual} steps, {why}." if usual > 1 else f"No season is looked for, {why}."
-    checks.events.decision("season", usual, said)
-    return usual
+    """The season, looked for in steps that are no test."""
+    if settings.season:
+        found, why = settings.season, f"The series repeat themselves after {count(settings.season, 'step')}, as requested."
+        if found > 1 and int(numpy.median(panel.lengths)) < 2 * found + 4:
+            found, why = 1, f"No season: the series are too short for one of {found} steps, which was requested."
+        elif found == 1:
+            why = "No season, as requested."
+    else:
+        ahead = settings.horizon or (_usual_horizon(panel, calendar.season) if calendar.season > 1 else int(numpy.median(panel.lengths)) // 5)
+        found, why = seasons.find(panel, numpy.maximum(1, panel.lengths - ahead), calendar)
+    checks.events.decision("season", found, why)
+    return found
+
+
+def _usual_horizon(panel: Panel, season: int) -> int:
+    return max(1, min(max(season, 4), int(numpy.median(panel.lengths)) // 5))
 
 
 def _horizon(panel: Panel, season: int, settings, where: str, checks: Checks) -> int:
@@ -171,8 +178,10 @@ def _horizon(panel: Panel, season: int, settings, where: str, checks: Checks) ->
             )  # fmt: skip
         checks.events.decision("horizon", settings.horizon, f"{count(settings.horizon, 'step')} are forecast, as requested.")
         return settings.horizon
-    found = max(1, min(max(season, 4), length // 5))
-    checks.events.decision("horizon", found, f"{count(found, 'step')} are forecast: one season, at least 4 and at most a fifth of the series.")
+    found = _usual_horizon(panel, season)
+    checks.events.decision(
+        "horizon", found, f"{count(found, 'step')} are forecast: one season of such steps, at least 4 and at most a fifth of the series."
+    )
     return found
 
 

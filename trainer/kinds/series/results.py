@@ -9,6 +9,7 @@ from trainer.core.blocks import COUNT, DATA, NUMBER, RESULT, Axis, Block, Cell, 
 from trainer.export import display
 from trainer.export.finished import Answered, Finished
 from trainer.kinds.series import forecaster, methods, steps as examples_of, unusual
+from trainer.kinds.series.calendar import NUMBER as NUMBERS, Calendar
 from trainer.kinds.series.forecaster import Forecaster
 from trainer.kinds.series.panel import Panel
 from trainer.kinds.series.steps import Steps
@@ -20,6 +21,11 @@ _DRAWN = 3  # series in charts
 _FEWEST_DRAWN, _TIMES = 40, 4  # steps before the forecast, at least and in units of its length
 _UNUSUAL, _SAMPLES = 12, 20
 _BOUNDS = (("lower_80", LOW80), ("upper_80", HIGH80), ("lower_90", LOW90), ("upper_90", HIGH90))
+_VALUE = "value"  # what is forecast, where no column is named
+_CONTINUE = (
+    "Submit the dataset with the new rows, or a dataset with these alone, to ncsa.ray.predict: it continues each series from where this model ends, "
+    "and forecasts the steps behind the new rows. Train again when the forecasts get worse, or after about one season."
+)
 ABOUT = {"title": "Forecast", "text": "The steps after the last one of each series, with intervals of 80 and 90 %."}
 
 
@@ -36,8 +42,10 @@ def parts(finished: Finished) -> dict:
     asked = future(model, train.panel)
     outputs = model.outputs(asked)
     files.write_text(finished.folder.parent / TABLE, table(asked, outputs, finished.data.columns))
-    inside = [_facts(model, finished), _methods(model, finished), *_charts(model, train.panel, asked, outputs, finished.data.label_column)]
-    sections = [*_unusual(model, train.panel, finished.data.label_column), Section(RESULT, "Forecast", inside)]
+    target = finished.data.label_column
+    inside = [_facts(model, finished), _methods(model, finished), *_charts(train.panel, asked, outputs, model.calendar, target)]
+    inside.append(blocks.text(_CONTINUE, title="When new rows come"))
+    sections = [*_unusual(train.panel, model.fitted.season, model.calendar, target), Section(RESULT, "Forecast", inside)]
     return {"sections": blocks.described(sections), "about": {f"out/{TABLE}": ABOUT}}
 
 
@@ -73,6 +81,16 @@ def samples(answered: Answered) -> list[dict]:
     return [display.entry(e, answered.kind, (), predicted=answered.target.text(row[FORECAST])) for e, row in shown]
 
 
+def answers_sections(answered: Answered) -> list[Section]:
+    """The charts of a prediction, and what is unusual in the new rows."""
+    asked = answered.examples
+    assert isinstance(asked, Steps)
+    if not len(asked) or asked.details is None:
+        return []
+    drawn = _charts(asked.panel, asked, answered.outputs, asked.calendar, _VALUE)
+    return [*_unusual(asked.panel, asked.details.lags.season, asked.calendar, _VALUE), Section(RESULT, "Forecast", drawn)]
+
+
 def write_forecast(out: Path) -> dict[str, dict]:
     files.write_text(out / TABLE, (out / "predictions.csv").read_text(encoding="utf-8"))
     return {f"out/{TABLE}": ABOUT}
@@ -103,19 +121,20 @@ def _methods(model: Forecaster, finished: Finished) -> Block:
         rows.append([Cell(said), on_origins, Cell("not measured") if tested is None else Cell(value=tested)])
     columns = [Column("Method"), Column("MASE on rolling origins", NUMBER), Column("MASE on the test steps", NUMBER)]
     note = (
-        f"MASE: the mean absolute error, in units of the error of the seasonal naive forecast one step ahead. There were {model.origins:,} origins. "
+        "MASE: the mean absolute error, in units of the error of the seasonal naive forecast one step ahead. "
+        f"There were {model.origins:,} origins, of which those in the last 12 horizons choose. "
         "The seasonal naive forecast is delivered unless another method is better by more than a standard error."
     )
     return blocks.table("Methods", columns, rows, note=note)
 
 
-def _charts(model: Forecaster, panel: Panel, asked: Steps, outputs: numpy.ndarray, target: str) -> list[Block]:
+def _charts(panel: Panel, asked: Steps, outputs: numpy.ndarray, calendar: Calendar, target: str) -> list[Block]:
     found = []
-    drawn_steps = max(_FEWEST_DRAWN, _TIMES * model.steps)
+    drawn_steps = max(_FEWEST_DRAWN, _TIMES * int(asked.aheads.max()))
     for number, s in enumerate(numpy.unique(numpy.linspace(0, len(panel) - 1, _DRAWN).astype(int))):
         here = numpy.flatnonzero(asked.series == s)
         before = panel.values[s][-drawn_steps:]
-        last = model.calendar.text(int(panel.firsts[s]) + len(panel.values[s]) - 1)
+        last = calendar.text(int(panel.firsts[s]) + len(panel.values[s]) - 1)
         history = [[float(i - len(before) + 1), float(v)] for i, v in enumerate(before)]
         ahead = [[float(k), float(outputs[row, FORECAST])] for k, row in zip(asked.aheads[here], here)]
         bounds = [(float(k), float(outputs[row, LOW80]), float(outputs[row, HIGH80])) for k, row in zip(asked.aheads[here], here)]
@@ -124,7 +143,7 @@ def _charts(model: Forecaster, panel: Panel, asked: Steps, outputs: numpy.ndarra
         title = f"Forecast of {display.short(name)}" if name else "Forecast"
         summary = f"{target}{f' of {display.short(name)}' if name else ''}: {len(before)} steps up to {last}, and {len(here)} steps of forecast"
         drawn = Chart(
-            "line", Axis(f"steps of one {model.calendar.words} after {last}" if model.calendar.unit != "number" else f"steps after {last}"),
+            "line", Axis(f"steps of one {calendar.words} after {last}" if calendar.unit != NUMBERS else f"steps after {last}"),
             Axis(target), [Series(history, "history"), Series(ahead, "forecast", ranges)], f"{summary} with intervals of 80 %.",
             [Rule(0.0, "last value")], file="forecast" if number == 0 else "",
         )  # fmt: skip
@@ -132,13 +151,13 @@ def _charts(model: Forecaster, panel: Panel, asked: Steps, outputs: numpy.ndarra
     return found
 
 
-def _unusual(model: Forecaster, panel: Panel, target: str) -> list[Section]:
-    listed = unusual.find(panel, model.fitted.season, _UNUSUAL)
+def _unusual(panel: Panel, season: int, calendar: Calendar, target: str) -> list[Section]:
+    listed = unusual.find(panel, season, _UNUSUAL)
     if not listed:
         return []
     rows = [
         [
-            Cell(display.short(" ".join(panel.ids[u.series])) or target), Cell(model.calendar.text(int(panel.firsts[u.series]) + u.place)),
+            Cell(display.short(" ".join(panel.ids[u.series])) or target), Cell(calendar.text(int(panel.firsts[u.series]) + u.place)),
             Cell(value=float(panel.values[u.series][u.place])), Cell(u.sort), Cell(value=round(u.far)),
         ]
         for u in listed

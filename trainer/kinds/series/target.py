@@ -15,6 +15,7 @@ MASE, SMAPE, COVERAGE80, COVERAGE90 = "mase", "smape", "coverage_80", "coverage_
 FORECAST, LOW80, HIGH80, LOW90, HIGH90, SCALE, SERIES = range(7)  # the columns of outputs
 WIDTH = 7
 _FIGURES = ("count", MASE, SMAPE, "squares", "apart", COVERAGE80, COVERAGE90)
+_TENSORS = (("value", FORECAST, 0.0), ("low", LOW90, 0.9), ("high", HIGH90, 0.9), ("lower_80", LOW80, 0.8), ("upper_80", HIGH80, 0.8))
 _FEW_SERIES = 8  # from which intervals are over resampled series, and not over steps
 
 
@@ -84,6 +85,18 @@ class Later(target.WithoutSingleAnswers):
         if description[cls.key] is not True:
             raise ValueError("the target is not described")
         return cls()
+
+    def tensors(self, outputs: numpy.ndarray) -> list[dict]:
+        """``low`` and ``high`` are the interval of 90 %, as of other numbers. There are none where the series were too short for intervals."""
+        sure = numpy.isfinite(outputs).all()
+        return [
+            {"name": name, "datatype": "FP64", "shape": [len(outputs)], **({"parameters": {"coverage": coverage}} if coverage else {}),
+             "data": [float(v) for v in outputs[:, at]]}
+            for name, at, coverage in _TENSORS if at == FORECAST or sure
+        ]  # fmt: skip
+
+    def tensor_forms(self) -> list[target.Tensor]:
+        return [(name, "FP64", [-1]) for name, _, _ in _TENSORS]
 
     def summary(self, answers: Forecasts) -> target.Scores:
         return _scores(_figures(answers).sum(axis=0)) if len(answers) else {}

@@ -131,8 +131,10 @@ class Tokens(ExampleKind):
 
     def answers_table(self, answered, columns) -> str:
         from trainer.kinds.tokens import results
+        from trainer.targets import promise
 
-        return results.table(answered.examples, answered.target.labels, answered.predicted, answered.confidence, None)
+        beside = promise.columns(answered.target, answered.outputs)
+        return results.table(answered.examples, answered.target.labels, answered.predicted, answered.confidence, None, beside)
 
     def answers_samples(self, answered) -> list[dict]:
         from trainer.kinds.tokens import results

@@ -1,6 +1,6 @@
 """The parts of the results that only models of tagged words have: entities, and the words that mistakes and predictions are about."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -14,6 +14,7 @@ from trainer.export import display, score_cells
 from trainer.export.finished import Finished
 from trainer.kinds.tokens import entities
 from trainer.kinds.tokens.reading import UNKNOWN
+from trainer.targets import promise
 from trainer.targets.target import Target
 
 _CONFUSED = 20  # pairs of types in a report
@@ -158,8 +159,9 @@ def samples(words: Words, labels: tuple[str, ...], predicted: numpy.ndarray) -> 
 def predictions(finished: Finished) -> str:
     """predictions.csv of a training: a line for each word of the test sentences."""
     test = finished.outcome.answers["test"]
-    words = Words(finished.data.splits["test"])
-    return table(words, finished.prepared.plan.target.labels, test.predicted, test.confidence, test.likelihood, finished.origins)
+    words, target = Words(finished.data.splits["test"]), finished.prepared.plan.target
+    beside = promise.columns(target, test.probabilities)
+    return table(words, target.labels, test.predicted, test.confidence, test.likelihood, beside, finished.origins)
 
 
 def table(
@@ -168,9 +170,11 @@ def table(
     predicted: numpy.ndarray,
     confidence: numpy.ndarray,
     likelihood: numpy.ndarray | None,
+    beside: Mapping[str, list[str]],
     origins: Origins = ONE,
 ) -> str:
-    """predictions.csv: a line for each word, with the entity that begins there. ``row`` is where its sentence begins in the file."""
+    """predictions.csv: a line for each word, with the entity that begins there. ``row`` is where its sentence begins in the file; ``beside`` are
+    further columns of the words."""
     knows = any(UNKNOWN not in e.target for e in words.sentences)
     head = [
         "file",
@@ -182,16 +186,18 @@ def table(
         "entity",
         "confidence",
         *["probability of label"] * (likelihood is not None),
+        *beside,
     ]
-    return display.table(head, _lines(words, labels, predicted, confidence, likelihood, knows), origins)
+    return display.table(head, _lines(words, labels, predicted, confidence, likelihood, knows, beside), origins)
 
 
-def _lines(words: Words, labels, predicted, confidence, likelihood, knows: bool):
+def _lines(words: Words, labels, predicted, confidence, likelihood, knows: bool, beside: Mapping[str, list[str]]):
     at = 0
     for e, said in zip(words.sentences, words.parts(predicted)):
         tags = [labels[int(v)] for v in said]
         begins = {start: f"{kind}: {' '.join(e.content[start:end])}" for start, end, kind in entities.spans(tags)}
         for i, (word, tag, true) in enumerate(zip(e.content, tags, e.target.split(" "), strict=True)):
             sure = [f"{confidence[at]:.4f}", *([f"{likelihood[at]:.4f}"] if likelihood is not None else [])]
+            sure += [cells[at] for cells in beside.values()]
             yield [e.file, e.row, i + 1, word, *["" if true == UNKNOWN else true] * knows, tag, begins.get(i, ""), *sure]
             at += 1

@@ -57,6 +57,15 @@ def _mask(folder):
     _tiff(folder, "what it shows.tif", truth.astype(numpy.uint8))
 
 
+def _damaged(folder):
+    _mask(folder)
+    file = folder / "east.tif"
+    with tifffile.TiffFile(file) as tiff:
+        start, length = tiff.pages[0].dataoffsets[5], tiff.pages[0].databytecounts[5]
+    data = file.read_bytes()
+    file.write_bytes(data[: start + 10] + bytes(length - 10) + data[start + length :])
+
+
 def _two_scenes(folder):
     chance = numpy.random.default_rng(1)
     for label, high in (("wet", 20_000), ("dry", 60_000)):
@@ -102,6 +111,8 @@ _CLASSES = ("background", "ice", "water")
 ROWS = (
     Row("scene-with-mask", "one GeoTIFF and another of the same size with few values", "PDG", "user reports", "a class for each pixel, by place",
         _mask, Reads(SEGMENTS, rows=64, classes=("background", "object"), says={"scenes": "blocks of the same scene"}), rule="masks of scenes"),
+    Row("scene-damaged", "a GeoTIFF with a damaged tile, and its mask", "everyone", "user reports", "what can be read", _damaged,
+        Reads(SEGMENTS, rows=60, classes=("background", "object"), says={"damaged_scene": "at 256, 256 (256 x 256 pixels)"})),
     Row("scenes-of-one-size", "folders of GeoTIFF scenes of one size", "remote sensing", "user reports", "a classifier", _two_scenes,
         Reads("image-classification", classes=("dry", "wet")), spares="masks of scenes"),
     Row("scene-geojson", "a GeoTIFF scene and a GeoJSON in longitude and latitude", "PDG", "geojson.org", "a class for each pixel",

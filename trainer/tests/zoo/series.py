@@ -12,11 +12,11 @@ SURE = {"horizon": "steps are forecast"}
 _START = datetime.date(2019, 1, 1)
 
 
-def _walk(count: int, seed: int = 1) -> list[float]:
+def _walk(count: int, seed: int = 1, season: float = 5) -> list[float]:
     chance, level, found = random.Random(seed), 50.0, []
     for i in range(count):
         level += chance.gauss(0, 1)
-        found.append(round(level + 5 * math.sin(i * math.pi / 6), 2))
+        found.append(round(level + season * math.sin(i * math.pi / 6), 2))
     return found
 
 
@@ -68,7 +68,13 @@ ROWS = (
         _table("week,cases", lambda: [[f"{d.isocalendar()[0]}-W{d.isocalendar()[1]:02}", v] for d, v in zip(_days(1400)[::7], _walk(200))]),
         _reads({"time_column": "One step is week"}), rule=FORECAST),
     Row("years-and-values", "a year and a number", "climate", "statsmodels sunspots", "the next years are forecast, without a season",
-        _table("year,spots", lambda: [[1800 + i, v] for i, v in enumerate(_walk(150))]), _reads({"season": "No season"}), rule=FORECAST),
+        _table("year,spots", lambda: [[1800 + i, v] for i, v in enumerate(_walk(150, season=0))]), _reads({"season": "No season"}), rule=FORECAST),
+    Row("cycles-and-values", "a number of a cycle and a value that repeats itself after 12", "machines", "made", "the season is found in the values",
+        _table("cycle,value", lambda: [[i, v] for i, v in enumerate(_walk(150))]), _reads({"season": "repeat themselves after 12 steps: changes"}),
+        rule=FORECAST, settings={"task": "forecast", "time_column": "cycle", "label_column": "value"}),
+    Row("a-spring-in-hours", "hours at the end of March, where one does not exist", "loggers", "made", "the hour is filled, and counts as nothing",
+        _table("time,value", lambda: [[f"{datetime.datetime(2021, 3, 20) + datetime.timedelta(hours=i + (i >= 194))}", v] for i, v in enumerate(
+            _walk(400))]), _reads({"time_column": "One step is hour", "season": "after 24 steps"}), rule=FORECAST),
     Row("working-days", "Monday to Friday", "markets", "made", "weekends are no gaps",
         _table("date,price", lambda: [r for r in _daily(300) if r[0].weekday() < 5]), _reads({"time_column": "is working day"}), rule=FORECAST),
     Row("shops-and-days", "a shop, a date and a number", "retail", "made", "each shop is a series",

@@ -8,10 +8,11 @@ import torch.nn.functional as F
 
 from trainer.data.images import undecodable
 from trainer.data.scenes import opening
+from trainer.export import sheet
 from trainer.kinds.pixels import codings, inference, measures
 from trainer.kinds.pixels.codings import EMPTY, MOST, UNLABELLED
 from trainer.kinds.pixels.question import OfScenes
-from trainer.kinds.pixels.scenes import masks, parts, units
+from trainer.kinds.pixels.scenes import masks, overview, parts, units
 from trainer.kinds.pixels.scenes.units import Unit, Units
 from trainer.run_folder.lease import Lease
 
@@ -25,7 +26,7 @@ def answer(model: Any, asked: Units, row: int, question: OfScenes, device: torch
     content = asked.scenes[unit.scene]
     try:
         with opening.opened(content.scene.file) as dataset:
-            made = _Answer(model, asked, unit, question, device).of(dataset)
+            made = _Answer(model, asked, unit, question, device, asked.owner[row] < sheet.MOST).of(dataset)
     except (OSError, ValueError) as e:
         raise undecodable(content.name, e) from e
     parts.write(Lease(question.work), place, made)
@@ -35,7 +36,7 @@ def answer(model: Any, asked: Units, row: int, question: OfScenes, device: torch
 class _Answer:
     """The answer for one unit."""
 
-    def __init__(self, model: Any, asked: Units, unit: Unit, question: OfScenes, device: torch.device):
+    def __init__(self, model: Any, asked: Units, unit: Unit, question: OfScenes, device: torch.device, is_shown: bool):
         self.model, self.asked, self.unit, self.coding, self.device = model, asked, unit, question.coding, device
         coding = question.coding
         self.content = asked.scenes[unit.scene]
@@ -44,6 +45,7 @@ class _Answer:
         self.found = numpy.empty(shape, numpy.uint8 if self.classes else numpy.float32)
         self.scores = numpy.zeros(shape if self.classes else (0, 0), numpy.uint8)
         self.odds = numpy.full((self.classes, *shape), parts.NO_ODDS, numpy.uint8) if self.classes and question.probabilities else None
+        self.shown = overview.Part(unit, (self.content.scene.height, self.content.scene.width), self.found.dtype) if is_shown else None
         self.damaged: set[tuple[int, ...]] = set()
         self.figures = numpy.zeros(measures.width(self.classes), numpy.float64)
 
@@ -57,10 +59,13 @@ class _Answer:
             truth = self._truth(around, inner, place, empty)
             loss = 0.0 if self._is_nothing(place, empty) else self._window(pixels, inner, place, empty, truth)
             answer = self.found[place]
+            if self.shown is not None:
+                self.shown.add(pixels[inner], answer, place)
             self.figures += measures.of_classes(truth, answer, loss, self.classes) if self.classes else measures.of_numbers(truth, answer)
         damaged = numpy.asarray(sorted(self.damaged), numpy.int64).reshape(-1, 5)
         arrays = {parts.VALUES: self.found, parts.FIGURES: self.figures, parts.DAMAGED: damaged}
         arrays |= {parts.SCORES: self.scores} if self.classes else {}
+        arrays |= self.shown.arrays() if self.shown is not None else {}
         return arrays | ({parts.ODDS: self.odds} if self.odds is not None else {})
 
     def _is_nothing(self, place: tuple[slice, slice], empty: numpy.ndarray | None) -> bool:

@@ -5,6 +5,7 @@ import json
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy
 
@@ -15,16 +16,17 @@ from trainer.data import rasters
 from trainer.data.scenes import headers, opening
 from trainer.data.sources import Sources
 from trainer.errors import UserError, some
-from trainer.kinds.pixels import codings, reading
+from trainer.export import sheet
+from trainer.kinds.pixels import codings, overlay, reading
 from trainer.kinds.pixels.drawn import Drawing
 from trainer.kinds.pixels.question import OfScenes
-from trainer.kinds.pixels.scenes import damaged, handing, parts, units
+from trainer.kinds.pixels.scenes import damaged, handing, overview, parts, units
 from trainer.kinds.pixels.scenes.finding import masks_of
 from trainer.kinds.pixels.scenes.units import Asked, Unit, Units
 from trainer.run_folder import files
 from trainer.run_folder.lease import Lease
 
-_FORM = 2  # of the parts: another number computes all again
+_FORM = 3  # of the parts: another number computes all again
 _EACH = 3  # files of a scene with polygons
 _TITLES = {handing.ODDS: "Probabilities", ".tif": "Map", ".gpkg": "Polygons (GeoPackage)", ".geojson": "Polygons (GeoJSON)"}
 SAID = "scenes.json"  # in the folder of a start: what is said of the files of scenes
@@ -36,7 +38,7 @@ class Outcome:
 
     run: Path
     work: Path
-    labels: tuple[str, ...]
+    target: Any
     scenes: tuple[Asked, ...]
     units: tuple[Unit, ...]
     digests: tuple[str, ...]
@@ -142,7 +144,7 @@ def question(spec, settings, model, kind, target, encoder, examples: list[Exampl
     side = encoder.description["side"]
     asked = Units(rows, scenes, made, owner, encoder.bands, step, side)
     digests = tuple(_digest(model.folder, encoder.description, s.digest, odds) for s in scenes)
-    outcome = Outcome(spec.folder, spec.work, target.labels, scenes, made, digests, tuple(numbers), owner, len(examples), odds > 0)
+    outcome = Outcome(spec.folder, spec.work, target, scenes, made, digests, tuple(numbers), owner, len(examples), odds > 0)
     details = OfScenes(spec.folder, spec.work, encoder.coding, digests, odds > 0)
     return Saved(model.folder, kind, target, Rows(asked, truth[owner]), details=details), outcome
 
@@ -165,12 +167,15 @@ def answered(outcome: Outcome, encoder, outputs: numpy.ndarray, place: str, even
     for number, scene in enumerate(outcome.scenes):
         own = [u for u in outcome.units if u.scene == number]
         to = folder / str(outcome.numbers[number])
-        told = handing.make(scene, own, outcome.run, outcome.digests[number], encoder.coding, outcome.labels, to, vectors, outcome.odds)
+        labels, example = outcome.target.labels, outcome.numbers[number]
+        told = handing.make(scene, own, outcome.run, outcome.digests[number], encoder.coding, labels, to, vectors, outcome.odds)
+        if example < sheet.MOST:
+            overview.draw(scene, outcome.run, outcome.digests[number], own, outcome.target, outcome.work / overlay.FOLDER, example)
         broken = damaged.words(damaged.of_scene(outcome.run, outcome.digests[number], own))
         if broken:
             events.warning("damaged_scene", f"The scene {scene.name} is damaged. {' '.join(broken)}")
         said[f"{to.name}.tif"] = " ".join([f"The answer for {scene.name}.", told.map, *broken])
-        said[f"{to.name}{handing.ODDS}"] = f"The probability of each class in percent, a band for each: {some(outcome.labels, 20)}. 255 has no data."
+        said[f"{to.name}{handing.ODDS}"] = f"The probability of each class in percent, a band for each: {some(labels, 20)}. 255 has no data."
         said |= {f"{to.name}.{ending}": told.polygons for ending in ("gpkg", "geojson")}
     files.write_json(outcome.work / SAID, said)
     Lease(outcome.work).remove(outcome.run / parts.FOLDER)

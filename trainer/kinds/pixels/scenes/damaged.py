@@ -1,9 +1,11 @@
 """What is said of tiles of scenes, and of their masks, that could not be read."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy
 
+from trainer.data.scenes.damage import Tile
 from trainer.errors import count, some
 from trainer.kinds.pixels.scenes import parts
 from trainer.kinds.pixels.scenes.units import Unit
@@ -29,5 +31,17 @@ def words(tiles: numpy.ndarray) -> list[str]:
     return said
 
 
+def of_training(name: str, scene: Iterable[Tile], mask: Iterable[Tile]) -> str:
+    """What is said of a scene to learn from, and of its mask, of which these tiles cannot be read; empty where there are none."""
+    said = []
+    for what, tiles in ((f"the scene {name}", sorted(scene)), (f"the mask of {name}", sorted(mask))):
+        if tiles:
+            verb = "is" if len(tiles) == 1 else "are"
+            said.append(
+                f"{count(len(tiles), 'tile')} of {what} cannot be read and {verb} neither learnt nor measured: {_places(numpy.asarray(tiles))}."
+            )
+    return " ".join(said)
+
+
 def _places(tiles: numpy.ndarray) -> str:
-    return some([f"at {left}, {top} ({width} x {height} pixels)" for top, left, height, width, _ in tiles.tolist()], 5)
+    return some([f"at {left}, {top} ({width} x {height} pixels)" for top, left, height, width, *_ in tiles.tolist()], 5)

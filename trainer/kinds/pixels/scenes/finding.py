@@ -29,19 +29,22 @@ def look(source: Input) -> Looked | None:
     try:
         scene = opening.scene(source.file)
         values: set[float] = set()
-        fractions = False
+        fractions = seen = False
         if scene.bands != 1:
             return Looked(source, scene, False, False)
         with opening.opened(source.file) as dataset:
             side = int(_LOOKS**0.5)
             for number in range(_LOOKS):
                 top, left = (max(0, n * (2 * k + 1) // (2 * side) - _LOOK // 2) for n, k in zip((scene.height, scene.width), divmod(number, side)))
-                pixels, holds = opening.read(dataset, scene, (slice(top, top + _LOOK), slice(left, left + _LOOK)))
-                known = pixels if holds is None else pixels[holds]
+                try:
+                    pixels, holds = opening.read(dataset, scene, (slice(top, top + _LOOK), slice(left, left + _LOOK)))
+                except OSError:  # a damaged tile: the others tell
+                    continue
+                known, seen = pixels if holds is None else pixels[holds], True
                 fractions = fractions or bool(known.dtype.kind == "f" and (known != numpy.rint(known)).any())
                 if len(values) <= _VALUES:
                     values.update(numpy.unique(known).tolist())
-        return Looked(source, scene, len(values) <= _VALUES and not fractions, fractions)
+        return Looked(source, scene, len(values) <= _VALUES and not fractions, fractions) if seen else None
     except (OSError, ValueError):
         return None
 

@@ -14,7 +14,7 @@ from trainer.data import names, rasters, splits
 from trainer.data.checks import Checks
 from trainer.data.claims import FORM, Claim, Files
 from trainer.data.keys import Keys
-from trainer.data.scenes import headers, opening
+from trainer.data.scenes import damage, headers, opening
 from trainer.data.scenes.opening import Scene
 from trainer.data.vectors import reading as vectors
 from trainer.errors import UserError, count, gigabytes, some
@@ -22,7 +22,7 @@ from trainer.kinds.annotated import looked
 from trainer.kinds.pixels import codings, reading, scanning, splitting
 from trainer.kinds.pixels.content import MASK, Pixels
 from trainer.kinds.pixels.drawn import SEPARATOR
-from trainer.kinds.pixels.scenes import cutting, finding, mapped, places
+from trainer.kinds.pixels.scenes import cutting, damaged as told, finding, mapped, places
 from trainer.kinds.pixels.scenes.cutting import Masked, Truth
 from trainer.kinds.pixels.scenes.places import Block
 from trainer.run_folder import files as run_files
@@ -191,26 +191,41 @@ def _blocks(learnt: list[Learnt], checks: Checks) -> tuple[list[Block], list[str
     """The labelled blocks of all scenes, the sums of these, and the side of a block. Raises UserError."""
     side = places.side([(x.scene.height, x.scene.width) for x in learnt])
     counts: list[tuple[Block, Counter]] = []
+    said = []
     for number, one in enumerate(learnt):
-        for block in places.blocks(number, one.scene.height, one.scene.width, side):
-            try:
-                values, known = cutting.counted(one.scene, one.truth, block.place)
-            except (OSError, ValueError) as e:
-                raise UserError("undecodable_image", f"The scene {one.source.name} cannot be decoded.", "Replace it.", f"{e}.") from e
-            if places.is_used(known, block):
-                counts.append((block, values))
+        try:
+            own, words = _labelled(one, places.blocks(number, one.scene.height, one.scene.width, side))
+        except (OSError, ValueError) as e:
+            own, words = [], f"The scene {one.source.name} or its mask cannot be read, so it is left out: {e}."
+        counts += own
+        said += [words] if words else []
     total = sum((values for _, values in counts), Counter())
     if len(counts) < splitting.FEWEST:
         raise UserError(
             "too_few_pictures", f"Only {count(len(counts), 'block')} of {side} x {side} pixels of the scenes are labelled.",
-            f"Label more of them: at least {splitting.FEWEST} blocks, better fifty.",
+            "Replace the damaged files." if said else f"Label more of them: at least {splitting.FEWEST} blocks, better fifty.", " ".join(said[:3]),
         )  # fmt: skip
+    for words in said:
+        checks.warning("damaged_scene", words)
     first = min(total)
     kept = [replace(block, filled=any(v != first for v in values)) for block, values in counts]
     kept = _some(kept, learnt[0].scene.bands, checks)
     text = f"The scenes are read in {count(len(kept), 'block')} of {side} x {side} pixels, by windows."
     checks.events.decision("blocks", len(kept), text)
     return kept, [one.source.sha256 or run_files.sha256(one.source.file) for one in learnt], side
+
+
+def _labelled(one: Learnt, blocks: list[Block]) -> tuple[list[tuple[Block, Counter]], str]:
+    """The labelled ones of the blocks of a scene with their values, and what is said of tiles that cannot be read. Raises OSError or ValueError."""
+    found = []
+    damaged: set[damage.Tile] = set()
+    for block in blocks:
+        values, known, tiles = cutting.counted(one.scene, one.truth, block.place)
+        damaged.update(tiles)
+        if places.is_used(known, block):
+            found.append((block, values))
+    words = told.of_training(one.source.name, damaged, one.truth.damaged)
+    return found, words if found or not words else f"{words} Nothing is left of it."
 
 
 def _some(blocks: list[Block], bands: int, checks: Checks) -> list[Block]:

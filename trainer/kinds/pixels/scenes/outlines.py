@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy
 
+from trainer.data.scenes.damage import Tile
 from trainer.data.scenes.opening import Scene
 from trainer.kinds.pixels.codings import NODATA
 
@@ -23,6 +24,7 @@ class Outlined:
     values: numpy.ndarray
     footprint: Any
     said: str
+    damaged: frozenset[Tile] = frozenset()  # polygons are read as a whole
     _tree: Any = field(default=None, repr=False)
 
     def window(self, place: tuple[slice, slice]) -> numpy.ndarray:

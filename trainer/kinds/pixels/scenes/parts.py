@@ -10,6 +10,7 @@ from trainer.run_folder.lease import Lease
 FOLDER = "scenes"  # in the run folder
 VALUES, SCORES, FIGURES = "values", "scores", "figures"  # answers, how likely they are (from 0 to SURE), and what is counted of them
 ODDS = "odds"  # of each class, in percent (classes x height x width), where they are asked for
+SEEN, SAID = "seen", "said"  # what is shown of the scene: every so many pixels, and their answers (see ``overview``)
 DAMAGED = "damaged"  # tiles that could not be read (see ``damaged.of_scene``)
 SURE = 250
 CERTAIN, NO_ODDS = 100, 255  # in ODDS: a sure class, and no data

@@ -1,6 +1,7 @@
 """Trainings on annotated pictures from the files to the report: the model is good, and what is said about it is true."""
 
 import base64
+import csv
 import io
 import json
 import shutil
@@ -10,7 +11,7 @@ import numpy
 import pytest
 from conftest import ROOT
 from PIL import Image
-from result_checks import check_files, check_training, predictions, result_of
+from result_checks import blocks_of, check_files, check_training, predictions, result_of
 
 from trainer.run import run
 
@@ -39,8 +40,25 @@ def test_a_training_finds_discs_and_squares(trained, scenes, make_run, schemas, 
     assert max(constant, simple) < test["ap50"]["low"], "the simple models are worse"
     _check_sections(result)
     _check_documents(folder, scenes)
+    _check_counts(folder, result)
     check_snippet(folder, monkeypatch)
     _check_prediction(folder, make_run, schemas, tmp_path)
+
+
+def _check_counts(folder, result) -> None:
+    """The table of counts has all labels of all pictures with intervals, which are those of the table of objects and of the report."""
+    counted = list(csv.DictReader((folder / "out" / "counts.csv").read_text().splitlines()))
+    pictures = {row["file"]: row for row in predictions(folder)}
+    assert len(counted) == len(pictures) * (len(made.CLASSES) + 1)
+    for row in counted:
+        assert int(row["low"]) <= int(row["objects"]) <= int(row["high"])
+        if row["label"] == "all":
+            mine = pictures[row["file"]]
+            assert [row[c] for c in ("low", "high", "annotated")] == [mine[c] for c in ("low", "high", "annotated")]
+    inside = [int(r["low"]) <= int(r["annotated"]) <= int(r["high"]) for r in counted]
+    facts = {f["name"]: f["value"] for f in blocks_of(result, "How sure answers are")[0]["facts"]}
+    assert facts["Promised"] == "90 % of counts of pictures"
+    assert facts["On the test pictures"].startswith(f"{100 * round(numpy.mean(inside), 3):.4g} % of {len(inside)} counts of pictures (95 % interval ")
 
 
 def check_snippet(folder, monkeypatch) -> None:

@@ -10,9 +10,10 @@ from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
 
 from trainer.core.example import Example
-from trainer.kinds.objects import counting, outlines, scores, target as targets, truth as truths
+from trainer.kinds.objects import answers as objects_answers, counting, outlines, scores, truth as truths
+from trainer.kinds.objects.answers import Answers
 from trainer.kinds.objects.scores import Boxes, Matched
-from trainer.kinds.objects.target import AP, AP50, AR, COUNTS, Answers, Objects
+from trainer.kinds.objects.target import AP, AP50, AR, COUNTS, Objects
 from trainer.kinds.objects.truth import COUNTED, CROWD, DIFFICULT, Truth
 
 CLASSES, MOST = 3, 20
@@ -170,7 +171,7 @@ def test_counts_are_of_each_label_and_picture():
     said = [_boxes(BOX, FAR), _boxes(), _boxes(BOX, BOX), _boxes(FAR, sure=0.1)]
     target = Objects(labels, 5, 0.5)
     answers = Answers(there, said, 2, 5, 0.5)
-    true, found = targets.counts(answers)
+    true, found = objects_answers.counts(answers)
     assert true.tolist() == [[1, 1], [1, 0], [0, 0], [0, 0]]
     assert found.tolist() == [[2, 0], [0, 0], [0, 0], [0, 0]]
     assert target.summary(answers)[COUNTS] == pytest.approx(3 / 4)

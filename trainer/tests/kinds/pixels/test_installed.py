@@ -1,5 +1,7 @@
 """Installed models of transformers that answer for each pixel: small ones with random weights, which the tests make."""
 
+import base64
+import io
 import shutil
 
 import numpy
@@ -13,6 +15,8 @@ from small_datasets import masked
 from test_pixel_runs import heights, use_snippet
 from test_scene_answers import DEVICE, FORM, answered
 
+from trainer.answer.model import Model
+from trainer.answer.rows import Refused
 from trainer.core import registry
 from trainer.kinds.pixels import inference, installed
 from trainer.kinds.pixels.scenes import maps, parts, units
@@ -57,6 +61,23 @@ def test_an_installed_model_learns_squares_and_answers_as_its_lines_of_python(ma
         said = numpy.asarray(image)
     names = use_snippet(spec.parent / "out", asked.parent / "inputs" / "images" / "plot-000.png", monkeypatch, "pixels_installed")
     assert (names["answer"] == said // 255).mean() > 0.999
+    check_single_answers(Model(spec.parent / "out" / "model"), masked(3)["images/plot-000.png"], said)
+
+
+def check_single_answers(model: Model, picture: bytes, said: numpy.ndarray) -> None:
+    """A picture as large as those of the training is answered as in a dataset, a part of it in its size, and a larger one is refused in words."""
+
+    def sent(image: Image.Image) -> numpy.ndarray:
+        data = io.BytesIO()
+        image.save(data, "PNG")
+        answer = model.answer([{"name": "image", "datatype": "BYTES", "shape": [1], "data": [base64.b64encode(data.getvalue()).decode()]}])
+        return numpy.asarray(Image.open(io.BytesIO(base64.b64decode(answer[1]["data"][0]))))
+
+    image = Image.open(io.BytesIO(picture))
+    assert (sent(image) == said).mean() > 0.999
+    assert sent(image.crop((0, 0, 40, 50))).shape == (50, 40)
+    with pytest.raises(Refused, match="at most 64 x 64 pixels"):
+        sent(image.resize((65, 64)))
 
 
 def test_an_encoder_of_convolutions_answers_a_scene_in_windows_as_at_once(tmp_path, start, monkeypatch):

@@ -11,10 +11,12 @@ from hypothesis import given, settings, strategies as st
 from PIL import Image
 
 from trainer.answer.rows import Refused
-from trainer.kinds.pixels import answers
+from trainer.data.pictures import colours
 from trainer.kinds.pixels.answers import Painter
 from trainer.kinds.pixels.encoder import Encoder
-from trainer.kinds.pixels.target import PixelClasses, PixelNumbers
+from trainer.kinds.pixels.numbers import PixelNumbers
+from trainer.kinds.pixels.target import PixelClasses
+from trainer.targets.promise import Promise
 
 CLASSES = {"values": [0, 7, 255], "nodata": None, "halved": False, "colours": False, "labels": []}
 LABELS = ("ground", "pond", "<b>road</b>")
@@ -88,7 +90,19 @@ def test_numbers_are_a_map_with_its_scale():
     levels = numpy.asarray(opened(tensors["numbers"]["data"][0])).astype(numpy.float64)
     assert smallest + (largest - smallest) * levels / 65534 == pytest.approx((_ramp()[..., 0] - 127.5) / 63.75, abs=1e-4)
     drawn = numpy.asarray(opened(tensors["map"]["data"][0]).convert("RGB"))
-    assert abs(drawn[0, 0].astype(int) - answers.SCALE[0]).max() <= 2 and abs(drawn[-1, -1].astype(int) - answers.SCALE[-1]).max() <= 2
+    assert abs(drawn[0, 0].astype(int) - colours.SCALE[0]).max() <= 2 and abs(drawn[-1, -1].astype(int) - colours.SCALE[-1]).max() <= 2
+
+
+def test_shares_and_means_have_the_promised_intervals():
+    said = painter(PixelClasses(LABELS, Promise(0.9, 20, (0.1, 0.2, 0.0))), CLASSES)
+    tensors = {t["name"]: t for t in said.tensors({"image": [sent(numpy.full((16, 16, 3), 128, numpy.uint8))]})}
+    assert [name for name, _, _ in said.forms] == list(tensors) == ["overlay", "mask", "share", "low", "high"]
+    assert tensors["low"]["data"] == pytest.approx([0, 0.8, 0]) and tensors["high"]["data"] == pytest.approx([0.1, 1, 0])
+    assert tensors["low"]["parameters"] == {"coverage": 0.9, "of": "share"} and tensors["high"]["shape"] == [1, 3]
+    said = painter(PixelNumbers(0.0, 0.5, Promise(0.8, 9, (0.25,))), {"mean": 0.0, "std": 0.5})
+    tensors = {t["name"]: t for t in said.tensors({"image": [sent(_ramp()), sent(_ramp())]})}
+    assert [name for name, _, _ in said.forms] == list(tensors)
+    assert tensors["low"]["shape"] == [2] and tensors["high"]["data"] == pytest.approx([v + 0.25 for v in tensors["mean"]["data"]])
 
 
 def _ramp() -> numpy.ndarray:

@@ -20,11 +20,12 @@ from trainer.data.checks import Checks
 from trainer.data.keys import Keys
 from trainer.data.sources import Sources
 from trainer.errors import UserError
-from trainer.kinds.pixels import asking, codings, delivery, encoder as encoding, inference, measures, reading, results, shown, splitting
+from trainer.kinds.pixels import asking, codings, delivery, encoder as encoding, inference, measures, overlay, reading, shown, splitting
 from trainer.kinds.pixels.content import Pixels
 from trainer.kinds.pixels.encoder import Encoder
 from trainer.kinds.pixels.network import UNet
-from trainer.kinds.pixels.target import Counted, PixelClasses, PixelNumbers, ious
+from trainer.kinds.pixels.numbers import PixelNumbers
+from trainer.kinds.pixels.target import Counted, PixelClasses, ious
 from trainer.kinds.pixels.windows import Windows
 from trainer.run_folder.events import Events
 
@@ -303,7 +304,7 @@ def test_the_report_shows_the_worst_windows_first(tmp_path):
     worst = [w.picture for w in found if w.sort == shown.WORST]
     assert worst == list(range(29, 17, -1))
     assert not set(worst) & {w.picture for w in found if w.sort == shown.TYPICAL}
-    assert results._legend(PixelClasses(LABELS)).lower().startswith("orange is ice, blue is water")
+    assert overlay.words(PixelClasses(LABELS)).lower().startswith("orange is ice and blue is water")
 
 
 def test_a_question_without_folder_writes_nothing(tmp_path):

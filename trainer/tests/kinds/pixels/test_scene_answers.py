@@ -20,10 +20,10 @@ from scene_files import CODING, POLAR, TURNED, asked, damage, ground, untrained,
 from trainer.core import registry
 from trainer.core.plan import Rows, Saved
 from trainer.data.pictures.bands import Bands
-from trainer.kinds.pixels import asking, inference
+from trainer.kinds.pixels import asking, inference, overlay, shown
 from trainer.kinds.pixels.codings import EMPTY, Numbers
 from trainer.kinds.pixels.question import OfScenes, Question
-from trainer.kinds.pixels.scenes import answering, damaged, handing, maps, parts, polygons, units
+from trainer.kinds.pixels.scenes import answering, damaged, handing, maps, overview, parts, polygons, units
 from trainer.kinds.pixels.scenes.units import Units
 from trainer.kinds.pixels.target import PixelClasses
 from trainer.run import run
@@ -390,3 +390,24 @@ def test_a_model_answers_scenes_and_pictures_together(make_run, schemas, tmp_pat
     assert "many pages.tif" in warned["scenes_refused"]
     lines = {(row["file"], row["class"]): int(row["predicted pixels"]) for row in predictions(asked_for.parent)}
     assert sum(n for (file, _), n in lines.items() if file == "scene.tif") == 320 * 320
+
+
+@pytest.mark.parametrize("side", [40, 1024])
+def test_the_small_picture_of_a_scene_is_every_so_many_pixels_of_its_map(tmp_path, place, small_windows, monkeypatch, side):
+    monkeypatch.setattr(overlay, "SIDE", side)
+    monkeypatch.setattr(units, "PIXELS", 1 << 15)  # several units across
+    scene = write(tmp_path / "scene.tif", ground(300, 410))
+    together, question, _ = answered(scene, place, untrained())
+    assert len({(u.rows.start, u.columns.start) for u in together.units}) > 4
+    target = PixelClasses(LABELS)
+    overview.draw(together.scenes[0], question.folder, question.digests[0], list(together.units), target, tmp_path / "drawn", 0)
+    said, step = numpy.zeros((300, 410), numpy.uint8), -(-410 // side)
+    for unit, values in maps.arrays(question.folder, question.digests[0], together.units, parts.VALUES):
+        said[unit.rows, unit.columns] = values
+    with rasterio.open(scene) as dataset:
+        pixels, _ = units.read(dataset, together.scenes[0].scene, (slice(0, 300), slice(0, 410)), FORM)
+    with Image.open(tmp_path / "drawn" / "0.png") as image:
+        assert (numpy.asarray(image) == shown.coloured(shown.seen(pixels), said)[::step, ::step]).all()
+    parts.place(question.folder, question.digests[0], together.units[-1].number).unlink()
+    overview.draw(together.scenes[0], question.folder, question.digests[0], list(together.units), target, tmp_path / "other", 0)
+    assert not (tmp_path / "other").exists()

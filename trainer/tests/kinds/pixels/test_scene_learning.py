@@ -12,12 +12,13 @@ import numpy
 import pytest
 import rasterio
 import shapely
+import tifffile
 from conftest import events_of
 from loading import settings_of
 from PIL import Image
 from rasterio.transform import Affine
 from result_checks import blocks_of, check_training, codes
-from scene_files import POLAR, TURNED, write
+from scene_files import POLAR, TURNED, damage, write
 from shapely.geometry import box, mapping
 
 from trainer.core.input import Input
@@ -26,8 +27,9 @@ from trainer.data.scenes import opening
 from trainer.data.vectors import geojson, geopackages, shapefiles
 from trainer.data.vectors.layer import Layer
 from trainer.errors import UserError
+from trainer.kinds.pixels import codings
 from trainer.kinds.pixels.codings import NODATA
-from trainer.kinds.pixels.scenes import finding, learning, mapped, places
+from trainer.kinds.pixels.scenes import cutting, finding, learning, mapped, places
 from trainer.run import run
 from trainer.run_folder.events import Events
 from trainer.tests.zoo import reading, row
@@ -152,6 +154,53 @@ def test_a_scene_that_is_cut_off_is_named(tmp_path):
     frame.to_file(tmp_path / "f.gpkg")
     error = claimed(tmp_path, {"scene.tif": scene, "f.gpkg": (tmp_path / "f.gpkg").read_bytes()}).error
     assert error.code == "no_scenes" and "scene.tif cannot be read: it is cut off" in error.why
+
+
+@pytest.mark.parametrize("how", ["zeros", "short"])
+def test_damaged_tiles_of_a_scene_and_of_its_mask_are_not_learnt_and_are_named(tmp_path, how):
+    """Tile 10 of nine in a row lies at 128, 128; tile 80 at the end of both."""
+    pixels, truth = ground()
+    files = {name: write(tmp_path / name, values) for name, values in (("a.tif", pixels), ("m.tif", truth.astype(numpy.uint8) * 7))}
+    damage(files["a.tif"], 10, how)
+    damage(files["m.tif"], 80, how)
+    broken = claimed(tmp_path, {n: f.read_bytes() for n, f in files.items()})
+    said = broken.said["damaged_scene"]
+    assert "1 tile of the scene a.tif cannot be read and is neither learnt nor measured: at 128, 128 (128 x 128 pixels)." in said
+    assert "1 tile of the mask of a.tif cannot be read and is neither learnt nor measured: at 1024, 1024 (16 x 16 pixels)." in said
+    lost = numpy.zeros((SIDE, SIDE), bool)
+    lost[128:256, 128:256] = lost[1024:, 1024:] = True
+    blocks = [e for rows in broken.data.splits.values() for e in rows]
+    assert len(blocks) > 50
+    for block in blocks:
+        left, top = map(int, block.file.rpartition(" at ")[2].split(", "))
+        known = block.content.coding.read(block.content.mask)
+        assert ((known >= codings.MOST) == lost[top : top + known.shape[0], left : left + known.shape[1]]).all(), block.file
+
+
+def test_what_cannot_be_read_of_a_block_is_unknown_and_moves_no_range(tmp_path):
+    pixels, truth = ground()
+    scene, mask = write(tmp_path / "a.tif", pixels), write(tmp_path / "m.tif", truth.astype(numpy.float32) / 3)
+    damage(scene, 10, "zeros")
+    damage(mask, 0, "zeros")
+    one, right = opening.scene(scene), cutting.Masked(mask, opening.scene(mask), True)
+    block = places.Block(0, 0, 0, 256, 256)
+    _, known, tiles = cutting.counted(one, right, block.place)
+    assert (tiles, right.damaged, known) == ([(128, 128, 128, 128)], {(0, 0, 128, 128)}, 2 * 128 * 128)
+    picture, truth_file = (i.file for i in cutting.cut(Input("a.tif", scene, 0, ""), one, right, block, tmp_path))
+    cut, told = tifffile.imread(picture), tifffile.imread(truth_file)
+    assert (cut[:128] == numpy.moveaxis(pixels, 0, -1)[:128, :256]).all()
+    assert (cut[128:, 128:] == numpy.median(cut[numpy.isfinite(told) | (numpy.arange(256) < 128)], axis=0).astype(numpy.uint16)).all()
+    assert numpy.isfinite(told).sum() == known and not numpy.isfinite(told[:128, :128]).any()
+
+
+def test_a_scene_of_which_too_little_can_be_read_is_refused(tmp_path):
+    pixels, truth = ground()
+    scene, mask = write(tmp_path / "a.tif", pixels), write(tmp_path / "m.tif", truth.astype(numpy.uint8) * 7)
+    for tile in range(77):
+        damage(scene, tile, "zeros")
+    error = claimed(tmp_path, {f.name: f.read_bytes() for f in (scene, mask)}).error
+    assert error.code == "too_few_pictures" and error.do == "Replace the damaged files."
+    assert "77 tiles of the scene a.tif cannot be read" in error.why
 
 
 def test_scenes_of_another_sort_are_left_out_and_equal_sorts_asked(tmp_path):

@@ -9,7 +9,7 @@ from trainer.kinds.series import judging, lags, methods, simple, smoothing, unus
 from trainer.kinds.series.calendar import MONTH, PERIOD, Calendar
 from trainer.kinds.series.judging import Judged, Origins
 from trainer.kinds.series.lags import Lags
-from trainer.kinds.series.panel import Histories, Panel, filled, scales
+from trainer.kinds.series.panel import Histories, Panel, filled, scales, spreads
 
 MONTHS = Calendar(MONTH, 1, 0.0, PERIOD)
 
@@ -109,12 +109,47 @@ def test_intervals_keep_their_promise_on_errors_of_the_same_kind(origins):
 
     def drawn(count: int) -> Judged:
         at = Origins(numpy.zeros(count, int), numpy.arange(count), numpy.zeros(count, int))
-        return Judged(at, {"ets": numpy.zeros((count, 12))}, chance.normal(size=(count, 12)) * spread, numpy.ones(count))
+        return Judged(at, {"ets": numpy.zeros((count, 12))}, chance.normal(size=(count, 12)) * spread, numpy.ones(count), numpy.ones(count))
 
     widths = numpy.mean([judging.widths(drawn(origins), "ets", 12) for _ in range(20)], axis=0)
     inside = numpy.abs(drawn(4000).truth)[:, None, :] <= widths[None]
     assert inside.mean(axis=(0, 2)) == pytest.approx([0.8, 0.9], abs=0.03)
     assert (numpy.abs(inside.mean(axis=0)[0] - 0.8) < 0.15).all()
+
+
+def test_intervals_follow_errors_that_grow():
+    """A series whose steps grow tenfold: the width is that of its last part."""
+    chance = numpy.random.default_rng(7)
+    growing = numpy.cumsum(chance.normal(size=400) * 10 ** (numpy.arange(400) / 400))
+    mase, mase_before, spread, spread_before = (unit(growing[None, :end], 1)[0] for unit in (scales, spreads) for end in (400, 100))
+    assert spread / spread_before > 1.3 * mase / mase_before
+    assert spread > 1.5 * mase
+    assert spreads(numpy.append(growing, numpy.full(60, 5.0))[None], 1)[0] > 0.05 * mase
+
+
+def test_of_a_panel_of_30_000_series_a_sample_is_measured():
+    values = months(48)
+    many = panel(*[values] * 30_000)
+    at = judging.origins(many, numpy.full(30_000, 42), 12, 6, seed=1)
+    assert 20_000 < len(at) <= 150_000 / 6
+    assert len(numpy.unique(at.series)) * judging.FEWEST_ORIGINS == len(at), "each of them has all of its origins"
+
+
+def test_the_later_origins_choose_and_all_tell_the_intervals():
+    at = Origins(numpy.zeros(24, int), 10 * numpy.arange(24), numpy.zeros(24, int))
+    late = numpy.arange(24)[:, None] >= 12
+    forecasts = {methods.NAIVE: numpy.where(late, 1.0, 5.0) * numpy.ones((24, 10)), methods.ETS: numpy.where(late, 2.0, 0.1) * numpy.ones((24, 10))}
+    judged = Judged(at, forecasts, numpy.zeros((24, 10)), numpy.ones(24), numpy.ones(24))
+    method, figures = judging.choose(judged)
+    assert (method, figures[methods.NAIVE][0]) == (methods.NAIVE, 1.0)
+    assert judging.widths(judged, methods.NAIVE, 10)[1].max() > 4
+
+
+def test_late_errors_count_more():
+    at = Origins(numpy.zeros(40, int), 10 * numpy.arange(40), numpy.zeros(40, int))
+    errors = numpy.where(numpy.arange(40)[:, None] < 20, 1.0, 3.0) * numpy.random.default_rng(1).uniform(0.9, 1.1, (40, 10))
+    judged = Judged(at, {"ets": numpy.zeros((40, 10))}, errors, numpy.ones(40), numpy.ones(40))
+    assert (judging.widths(judged, "ets", 10) > 2.7).all()
 
 
 def test_without_origins_there_are_no_intervals():

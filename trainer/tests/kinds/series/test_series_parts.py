@@ -128,6 +128,22 @@ def test_a_forged_history_is_refused(saved, tmp_path, name):
         forecaster.load(tmp_path / "model")
 
 
+DAMAGED = {
+    "no tensors": b"damaged",
+    "no steps": safetensors.save({"values": numpy.zeros(3)}),
+    "no series": safetensors.save({"firsts": numpy.zeros(0, numpy.int64), "lengths": numpy.zeros(0, numpy.int64)}),
+    "other types": safetensors.save({"firsts": numpy.zeros(1), "lengths": numpy.zeros(1)}),
+    "other lengths": safetensors.save({"firsts": numpy.zeros(2, numpy.int64), "lengths": numpy.zeros(1, numpy.int64)}),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_damaged_files_have_no_last_steps(tmp_path, name):
+    (tmp_path / forecaster.HISTORY).write_bytes(DAMAGED[name])
+    with pytest.raises(ValueError, match=r"cannot be read|lengths"):
+        forecaster.lasts(tmp_path)
+
+
 _JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5), lambda v: st.lists(v, max_size=3), max_leaves=6)
 
 

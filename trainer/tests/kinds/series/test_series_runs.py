@@ -12,12 +12,22 @@ from conftest import events_of
 from result_checks import asked_of, blocks_of, check_files, check_training, codes, error_of, facts_of, predictions, result_of, weights
 from small_series import monthly
 
+from trainer.answer.model import Model
+from trainer.answer.rows import Refused
 from trainer.run import run
 from trainer.run_folder import stop
 
 
 def forecast_of(folder) -> list[dict]:
     return list(csv.DictReader(io.StringIO((folder / "out" / "forecast.csv").read_text())))
+
+
+def tensor(name: str, cells: list, datatype: str = "BYTES") -> dict:
+    return {"name": name, "datatype": datatype, "shape": [len(cells)], "data": cells}
+
+
+def outputs(model: Model, *inputs: dict) -> dict[str, list]:
+    return {o["name"]: o["data"] for o in model.answer(list(inputs))}
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +100,8 @@ def test_new_rows_continue_what_the_model_knows(finished, make_run, schemas, ver
         result = check_files(spec.parent, schemas)
         assert result["prediction"]["rows"] == 36
         assert asked_of(result["prediction"])["Steps ahead"] == "12"
+        drawn = [b["chart"] for s in result["sections"] for b in s["blocks"] if b["type"] == "chart"]
+        assert [len(c["series"][1]["ranges"]) for c in drawn] == [12, 12, 12]
         answers.append(forecast_of(spec.parent))
     assert answers[0][0]["time"] == "2018-07"
     assert answers[0] == answers[1]
@@ -113,6 +125,38 @@ def test_a_table_without_the_columns_of_the_model_is_refused(make_run, version):
     spec = make_run({"new.csv": "when,what\n2020-01,3\n2020-02,4\n"}, kind="predict", more={"model": version})
     assert run(str(spec), "local") == 2
     assert error_of(spec.parent)["code"] == "no_data"
+
+
+def test_a_step_ahead_is_answered_as_in_the_forecast(finished):
+    model = Model(finished / "out" / "model")
+    said = forecast_of(finished)
+    assert [c.name for c in model.form.columns] == ["station", "month"]
+    assert model.form.columns[0].categories == ("s0", "s1", "s2")
+    given = [tensor(name, [r[of] for r in said]) for name, of in (("station", "station"), ("month", "time"))]
+    found = outputs(model, *given)
+    pairs = {"value": "forecast", "low": "lower_90", "high": "upper_90", "lower_80": "lower_80", "upper_80": "upper_80"}
+    for name, column in pairs.items():
+        assert [f"{v:.6g}" for v in found[name]] == [r[column] for r in said]
+    assert outputs(model, tensor("station", ["s1"]))["value"] == found["value"][12:13], "without a moment, the next step"
+    assert json.loads((finished / "out" / "model" / "trainer.json").read_text())["use"]["fields"] == [
+        {"name": "station", "type": "category", "categories": ["s0", "s1", "s2"]},
+        {"name": "month", "type": "category", "categories": [r["time"] for r in said[:12]]},
+    ]
+
+
+NOT_ANSWERED = {
+    "a series that is not known": (("new", "2018-02"), "does not know the series new"),
+    "a step that has been": (("s0", "2017-12"), "2018-01 to 2018-12"),
+    "a step too far ahead": (("s0", "2019-01"), "2018-01 to 2018-12"),
+    "no moment": (("s0", "soon"), "written like these"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_ANSWERED)
+def test_a_question_that_has_no_answer_is_refused_with_the_way_out(finished, name):
+    (station, month), says = NOT_ANSWERED[name]
+    with pytest.raises(Refused, match=says):
+        Model(finished / "out" / "model").answer([tensor("station", [station]), tensor("month", [month])])
 
 
 def test_a_model_is_its_own_equal_as_a_champion(make_run, schemas, version):
@@ -183,3 +227,7 @@ def test_a_covariate_that_is_known_ahead_is_used(make_run):
     assert facts_of(result, "Forecast")["Method"] == "gradient-boosted trees on lags"
     naive = result["metrics"]["baselines"][1]["test"]["mase"]["value"]
     assert result["metrics"]["test"]["mase"]["value"] < 0.5 * naive
+    model = Model(spec.parent / "out" / "model")
+    days = [str(datetime.date(2020, 10, 17) + datetime.timedelta(days=i)) for i in range(2)]
+    none, with_promo = outputs(model, tensor("date", days), tensor("promo", [0, 1], "FP64"))["value"]
+    assert with_promo > none + 10

@@ -149,7 +149,10 @@ def test_a_model_of_several_labels_is_trained_measured_and_used(make_run, schema
     assert [row[0]["text"] for row in shown] == ["all", *result["model"]["labels"]] == ["all", *sorted(TOPICS)]
     assert all(0 < row[5]["value"] < 1 for row in shown[1:])
     rows = predictions(spec.parent)
-    assert rows[0].keys() >= {"content", "label", "predicted", "probability of sports"}
+    assert rows[0].keys() >= {"content", "label", "predicted", "possible", "probability of sports"}
+    assert all(r["predicted"] == forms.NONE or set(r["predicted"].split("; ")) <= set(r["possible"].split("; ")) for r in rows)
+    facts = {f["name"]: f["value"] for f in blocks_of(result, "How sure answers are")[0]["facts"]}
+    assert facts["Promised"] == "90 % of labels that rows have" and " labels that rows have (95 % interval " in facts["On the test rows"]
     texts = {f"{i + 2}": text for i, (text, _) in enumerate(topics())}
     names, printed = use("words", spec.parent / "out")
     assert len(printed) == 2
@@ -164,7 +167,7 @@ def test_a_model_of_several_labels_is_trained_measured_and_used(make_run, schema
     assert predicted["scores"]["f1_micro"]["value"] > 0.9
     assert set(predicted["counts"]) == set(TOPICS)
     by_row = {r["row"]: r for r in predictions(again.parent)}
-    assert all(by_row[r["row"]]["predicted"] == r["predicted"] for r in rows)
+    assert all(by_row[r["row"]]["predicted"] == r["predicted"] and by_row[r["row"]]["possible"] == r["possible"] for r in rows)
 
 
 def test_the_same_rows_give_the_same_bits(make_run):

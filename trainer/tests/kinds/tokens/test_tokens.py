@@ -24,6 +24,9 @@ def test_tagged_words_are_trained_and_predicted_from_bytes_to_results(make_run, 
         rows = list(csv.DictReader(f))
     assert len(rows) == 70
     assert {r["entity"].split(":")[0] for r in rows} >= {"", "PER", "LOC"}
+    assert all(r["predicted"] in r["possible"].split("; ") for r in rows)
+    facts = {f["name"]: f["value"] for f in blocks_of(result, "How sure answers are")[0]["facts"]}
+    assert facts["Promised"] == "90 % of words of entities" and " words of entities (95 % interval " in facts["On the test texts"]
     new = "text\n" + "".join(f"{a} {b} likes {c} .\n" for a, b, c in zip(NAMES, SURNAMES * 2, TOWNS))
     asked = make_run({"new.csv": new}, run="ft-new", kind="predict", more={"model": {"path": "../ft-test/out/model", "run": "ft-test"}})
     assert run(str(asked), "local") == 0

@@ -1,0 +1,102 @@
+"""One picture that shows what a model answers: some pictures with words above them and a legend below. The service shows it where the results are."""
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from PIL import Image, ImageDraw, ImageFont
+
+from trainer.export import results
+
+FILE = "overlay.png"
+WIDTH = 1024  # pixels
+MOST = 3  # pictures that are shown
+_HIGHEST = 640  # pixels of a picture in it
+_LARGER = 4  # times that a small picture is enlarged, at most
+_GAP, _LINE, _LETTERS, _PATCH = 12, 26, 17, 16  # pixels between pictures, and of a line, a letter and a patch of colour
+_ENTRIES = 16  # of a legend
+_LETTERS_OF_A_NAME = 40
+_COLOURS = 256
+_WHITE, _INK = (255, 255, 255), (34, 34, 34)
+
+Colour = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A picture with the words above it."""
+
+    picture: Image.Image
+    words: str
+
+
+def write(out: Path, panels: Sequence[Panel], columns: int, legend: Sequence[tuple[Colour, str]], text: str) -> dict[str, dict]:
+    """Write the picture into ``out``, the folder of the results, and return what is told of it, by its path in result.json. Nothing without panels.
+
+    ``columns`` panels are beside each other. ``legend`` has a colour and a name for each entry. ``text`` says what is seen.
+    """
+    if not panels:
+        return {}
+    _drawn(panels, columns, legend).quantize(_COLOURS, dither=Image.Dither.NONE).save(out / FILE, "PNG", optimize=True)
+    return {f"{results.OUT}/{FILE}": {"title": "Overlay", "text": text, "shown": True}}
+
+
+def _drawn(panels: Sequence[Panel], columns: int, legend: Sequence[tuple[Colour, str]]) -> Image.Image:
+    font = ImageFont.load_default(_LETTERS)
+    wide = (WIDTH - _GAP * (columns + 1)) // columns
+    fitted = [_fitted(p.picture, wide) for p in panels]
+    rows = [range(i, min(len(panels), i + columns)) for i in range(0, len(panels), columns)]
+    highs = [_LINE + max(fitted[i].height for i in row) + _GAP for row in rows]
+    entries = _placed(legend, font)
+    last = entries[-1][1] + _LINE if entries else 0
+    sheet = Image.new("RGB", (WIDTH, _GAP + sum(highs) + last + _GAP), _WHITE)
+    pen = ImageDraw.Draw(sheet)
+    top = _GAP
+    for row, high in zip(rows, highs):
+        for column, i in enumerate(row):
+            left = _GAP + column * (wide + _GAP)
+            pen.text((left, top), _cut(_plain(panels[i].words), wide, font), _INK, font)
+            sheet.paste(fitted[i], (left, top + _LINE))
+        top += high
+    for left, below, colour, name in entries:
+        pen.rectangle((left, top + below + 2, left + _PATCH, top + below + 2 + _PATCH), colour, _INK)
+        pen.text((left + _PATCH + 8, top + below), name, _INK, font)
+    return sheet
+
+
+def _fitted(picture: Image.Image, wide: int) -> Image.Image:
+    """A picture as large as its place allows. Enlarged pixels stay squares."""
+    scale = min(wide / picture.width, _HIGHEST / picture.height, _LARGER)
+    size = max(1, round(picture.width * scale)), max(1, round(picture.height * scale))
+    return picture.convert("RGB").resize(size, Image.Resampling.NEAREST if scale > 1 else Image.Resampling.BOX)
+
+
+def _placed(legend: Sequence[tuple[Colour, str]], font) -> list[tuple[int, int, Colour, str]]:
+    """The entries of a legend with the place of each: pixels from the left, and below its top."""
+    named = [(colour, _cut(_plain(name) or f"class {i}", WIDTH // 2, font)) for i, (colour, name) in enumerate(legend[:_ENTRIES], 1)]
+    if len(legend) > _ENTRIES:
+        named.append((_WHITE, f"and {len(legend) - _ENTRIES} more"))
+    placed = []
+    left, below = _GAP, 0
+    for colour, name in named:
+        needed = _PATCH + 8 + int(font.getlength(name)) + 2 * _GAP
+        if left + needed > WIDTH and left > _GAP:
+            left, below = _GAP, below + _LINE
+        placed.append((left, below, colour, name))
+        left += needed
+    return placed
+
+
+def _plain(words: str) -> str:
+    """``words`` in the letters that the font has; empty where it has none of them."""
+    folded = unicodedata.normalize("NFKD", words[:_LETTERS_OF_A_NAME])
+    found = "".join(c if c.isascii() and c.isprintable() else "" if unicodedata.combining(c) else "?" for c in folded)
+    return found if any(c.isalnum() for c in found) else ""
+
+
+def _cut(words: str, wide: int, font) -> str:
+    """As much of ``words`` as fits into ``wide`` pixels."""
+    while words and font.getlength(words) > wide:
+        words = words[:-1]
+    return words
