@@ -311,6 +311,10 @@ bench-objects: setup ## scores on annotated pictures that you have: make bench-o
 bench-labels: setup ## measure how many doubted labels are wrong, with 5 % of wrong labels planted and without: make bench-labels [SETS='digits texts pictures'] [SEEDS=3] [COST=1]
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/labels.py $(SETS) --seeds $(or $(SEEDS),3) $(if $(COST),--cost)
 
+.PHONY: bench-next
+bench-next: setup ## measure how many labels a model needs with the list of next labels, and by chance: make bench-next [SETS='digits'] [SEEDS=5] [TEXTS=file.csv]
+	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/next_labels.py $(SETS) --seeds $(or $(SEEDS),5) $(if $(TEXTS),--texts $(TEXTS))
+
 .PHONY: bench-importance
 bench-importance: setup ## measure trainings without the columns that a report names first, and without others: make bench-importance [SETS='diabetes friedman'] [SEEDS=3]
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/importance.py $(SETS) --seeds $(or $(SEEDS),3)
@@ -330,8 +334,8 @@ bench-coverage-pictures: setup ## the same for counts of objects, areas of class
 bench-series: setup ## error and coverage of forecasts on series that you have: make bench-series SETS=dir [CUTS=12]
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/series.py "$(SETS)" --cuts $(or $(CUTS),12)
 
-bench-tables: setup ## loss of models of tables that you have: make bench-tables SETS=dir [SEEDS=0,1,2] [MODELS=trees,linear] [OTHERS=1]
-	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/tables.py "$(SETS)" --seeds $(or $(SEEDS),0) $(if $(MODELS),--models "$(MODELS)") $(if $(OTHERS),--others)
+bench-tables: setup ## loss of models of tables that you have: make bench-tables SETS=dir [SEEDS=0,1,2] [MODELS=trees,linear] [OTHERS=1] [AUTOGLUON=dir PRESETS=medium,good]
+	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/tables.py "$(SETS)" --seeds $(or $(SEEDS),0) $(if $(MODELS),--models "$(MODELS)") $(if $(OTHERS),--others) $(if $(AUTOGLUON),--autogluon "$(AUTOGLUON)" --presets $(or $(PRESETS),medium))
 
 vuln: $(VULN) ## look for known vulnerabilities in the dependencies
 	@test/setup/vuln.sh $(VULN)

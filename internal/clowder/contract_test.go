@@ -252,6 +252,30 @@ func contractResults(t *testing.T, at site, s *clowder.Session, ds string) {
 		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
 		require.NoError(t, s.DeleteFile(ctx, file.ID))
 	})
+	t.Run("adds what a person says of a file, and takes it back", func(t *testing.T) {
+		file, err := s.Upload(ctx, ds, "", text("label.png", "image/png", "not really"))
+		require.NoError(t, err)
+		author, err := s.Author(ctx)
+		require.NoError(t, err)
+		content := map[string]any{"plant species": "wren"}
+		require.NoError(t, s.AddFileNote(ctx, file.ID, content))
+		notes, err := s.FileNotes(ctx, file.ID)
+		require.NoError(t, err)
+		require.Len(t, notes, 1)
+		require.Equal(t, []any{content, true, "", author, 1}, []any{notes[0].Content, notes[0].ByPerson, notes[0].Extractor, notes[0].Author, notes[0].Version})
+		require.NotEmpty(t, notes[0].Name)
+		body, err := s.ReadFile(ctx, file, 0, 100)
+		require.NoError(t, err)
+		require.Equal(t, "not really", string(body))
+		for range 2 {
+			require.NoError(t, s.DeleteNote(ctx, notes[0].ID))
+		}
+		notes, err = s.FileNotes(ctx, file.ID)
+		require.NoError(t, err)
+		require.Empty(t, notes)
+		require.Error(t, s.AddFileNote(ctx, missingID, content))
+		require.NoError(t, s.DeleteFile(ctx, file.ID))
+	})
 	t.Run("makes, lists and deletes a visualization", func(t *testing.T) {
 		want := clowder.Visualization{
 			Client: "ncsa.ray.finetune", Component: clowder.ComponentVega, MimeType: "application/json", Name: "Loss, über & more \"中\"", Description: "Loss by epoch",

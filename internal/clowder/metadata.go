@@ -12,6 +12,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder/jsonscan"
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // Metadata is one entry of the Machine Metadata tab.
@@ -41,6 +42,7 @@ type metadataRow struct {
 
 // metadataAgent is the author of an entry: an extractor, or a user.
 type metadataAgent struct {
+	Creator  User `json:"creator"`
 	Listener *struct {
 		Name    string `json:"name"`
 		Version string `json:"version"`
@@ -161,11 +163,15 @@ func ofExtractor(raw json.RawMessage) bool {
 
 // Note is the content of an entry of metadata, of a person or an extractor.
 type Note struct {
+	// ID identifies it for a deletion.
+	ID      string
 	Content map[string]any
 	// ByPerson says that a person wrote it in Clowder. Otherwise Extractor is the name of the extractor.
 	ByPerson  bool
 	Extractor string
-	Created   time.Time
+	// Author identifies the person who wrote it, as Author of their session does, and Name is what to call them.
+	Author, Name string
+	Created      time.Time
 	// Version is the version of the file that the entry describes; 0 in a Clowder whose files have one version, and for a dataset.
 	Version int
 }
@@ -190,7 +196,11 @@ func (s *Session) notes(ctx context.Context, kind, id string, query url.Values) 
 		if json.Unmarshal(raw, &row) != nil { // entries of other programs may have any form
 			return Note{}, false
 		}
-		note := Note{Content: row.Content, ByPerson: row.Agent.Listener == nil, Created: parseTime(row.Created), Version: row.Resource.Version}
+		creator := row.Agent.Creator
+		note := Note{
+			ID: row.ID, Content: row.Content, Author: text.Shorten(creator.Email, maxLabel), Name: text.Excerpt(creator.Email, maxLabel),
+			ByPerson: row.Agent.Listener == nil, Created: parseTime(row.Created), Version: row.Resource.Version,
+		}
 		if row.Agent.Listener != nil {
 			note.Extractor = row.Agent.Listener.Name
 		}

@@ -133,6 +133,8 @@ type fakePlatform struct {
 	noNews string
 	// labelsFrom is the metadata that the newest training has asked for.
 	labelsFrom string
+	// noLabels is the error of Label.
+	noLabels error
 	// senders are who sent the jobs about single files, by run; a person where it has none.
 	senders map[string]job.Sender
 	// denied says that the user may not decide over other jobs.
@@ -178,10 +180,10 @@ func (f *fakePlatform) Label(_ context.Context, rec job.Record, inputs []job.Inp
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.labelsFrom = rec.Settings.LabelFrom
-	if f.labelsFrom != "" {
+	if f.labelsFrom != "" && f.noLabels == nil {
 		inputs[0].Label = "wren"
 	}
-	return nil
+	return f.noLabels
 }
 
 func (f *fakePlatform) News(_ context.Context, rec job.Record, _ disk.Folder) ([]job.Announced, string, error) {

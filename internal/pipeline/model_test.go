@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -93,6 +94,36 @@ func TestAPredictionUsesTheModelThatIsMeant(t *testing.T) {
 				require.Equal(t, job.Predict, spec.Kind)
 				require.Equal(t, tc.want, spec.Model)
 				require.Nil(t, spec.Champion)
+			})
+		})
+	}
+}
+
+// TestAPredictionKnowsWhichFilesHaveALabel: where its model was trained from metadata, so that it can name files to label. No label is no error.
+func TestAPredictionKnowsWhichFilesHaveALabel(t *testing.T) {
+	own := jobtest.Record(run, "h").Request.DatasetID
+	for name, tc := range map[string]struct {
+		from  string
+		fault error
+		want  string
+	}{
+		"from metadata":             {from: "metadata.species", want: "wren"},
+		"from metadata, with none":  {from: "metadata.species", fault: job.Permanent(errors.New("no file has a label"))},
+		"from a column of the data": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := setup(t)
+				b.platform.noLabels = tc.fault
+				v := b.register(t, own, "films", "ft-old")
+				v.Run, v.LabelFrom = "ft-new", tc.from
+				_, err := b.registry.Register(t.Context(), v, disk.Folder{Volume: b.dir, Name: "model-of-ft-old"}, func(*registry.Version) (bool, string) { return true, "" })
+				require.NoError(t, err)
+				b.acceptPrediction(t, nil)
+				b.runUntilOver(t)
+				spec := b.spec(t)
+				require.Equal(t, "ft-new", spec.Model.Run)
+				require.Equal(t, []string{tc.from, tc.want}, []string{b.platform.labelsFrom, spec.Inputs[0].Label})
 			})
 		})
 	}

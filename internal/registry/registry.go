@@ -20,7 +20,9 @@ type Registry struct {
 	dir disk.Folder
 	// championLock is held while a version is compared with the champion and replaces it.
 	championLock sync.Mutex
-	problems     problems
+	// historyLock is held while a prediction is added to a history.
+	historyLock sync.Mutex
+	problems    problems
 }
 
 // New returns the registry in dir. The folder need not exist.

@@ -43,7 +43,9 @@ type Version struct {
 	// Created is when the job was received, so that a repeated registration gives the same.
 	Created       time.Time `json:"created"`
 	WeightsSHA256 string    `json:"weights_sha256,omitempty"`
-	Files         []File    `json:"files"`
+	// LabelFrom is where the training read the labels of files, as its option of that name said; empty for elsewhere.
+	LabelFrom string `json:"label_from,omitempty"`
+	Files     []File `json:"files"`
 	// Best is the champion after this version was registered: itself, an earlier version, or none. Why is the reason.
 	Best string `json:"best,omitempty"`
 	Why  string `json:"why"`
@@ -86,6 +88,8 @@ const (
 	maxName = 60
 	// maxText limits the texts that are read from version.json, in characters. The service writes shorter ones.
 	maxText = 500
+	// MaxLabelFrom is the length in bytes of the longest LabelFrom: one that is cut would name another place.
+	MaxLabelFrom = maxText
 )
 
 // nameForm matches the results of Slug.
@@ -140,7 +144,7 @@ func decodeVersion(doc []byte, of Dataset, s slot) (Version, error) {
 	if place.ID == Local {
 		v.DatasetID = ""
 	}
-	for _, s := range []*string{&v.DatasetName, &v.Task, &v.Kind, &v.Base, &v.Metric, &v.MetricTitle, &v.MetricDirection, &v.MetricUnit, &v.Best, &v.Why} {
+	for _, s := range []*string{&v.DatasetName, &v.Task, &v.Kind, &v.Base, &v.Metric, &v.MetricTitle, &v.MetricDirection, &v.MetricUnit, &v.LabelFrom, &v.Best, &v.Why} {
 		*s = text.Excerpt(*s, maxText)
 	}
 	return v, nil

@@ -30,6 +30,13 @@ type Prediction struct {
 	Samples       Answered `json:"samples,omitempty" maxItems:"100"`
 	// PerFile is the answer for each file where files are the examples.
 	PerFile []FileAnswer `json:"per_file,omitempty" maxItems:"10000"`
+	// MeanConfidence is the mean probability of the answers, Mean the mean answer of a model of numbers.
+	MeanConfidence *float64 `json:"mean_confidence,omitempty" minimum:"0" maximum:"1.000001"`
+	Mean           *float64 `json:"mean,omitempty" minimum:"-1e300" maximum:"1e300"`
+	// Unlike is how many rows are marked as unlike the training rows, nil where it was not looked.
+	Unlike *int `json:"unlike,omitempty" minimum:"0" maximum:"1000000000000"`
+	// NextLabels are files without a label whose label would teach the model most, the most useful first.
+	NextLabels []FileAnswer `json:"next_labels,omitempty" maxItems:"40"`
 	// Facts are what else is to be said of the question.
 	Facts []section.Fact `json:"facts,omitempty" maxItems:"60"`
 }

@@ -1,12 +1,14 @@
-"""Scores of models of tables that you have: python tables.py FOLDER [--seeds 0,1,2] [--models trees,linear] [--only glass,ames].
+"""Scores of models of tables that you have: python tables.py FOLDER [--seeds 0,1,2] [--models trees,linear] [--only glass,ames] [--autogluon DIR].
 
 The last column of each table NAME.csv in the folder is its label. For each seed, 30 % of the rows are test rows (classes are spread evenly), and the
 trainer reads the others as it reads a user's: it chooses columns, types and validation rows itself. Every model is fitted once on the same rows:
 
 - best of three: of linear, trees and perceptron, the one that the trainer would deliver;
 - auto: what the trainer delivers of all its models;
-- HGB: scikit-learn's HistGradientBoosting with its defaults; LightGBM and AutoGluon (medium_quality) where they are installed. They get the same
-  columns, and training and validation rows together.
+- HGB: scikit-learn's HistGradientBoosting with its defaults, and LightGBM where it is installed. They get the same columns, and training and
+  validation rows together;
+- AutoGluon with the presets that are named, from the folder DIR (python3 -m pip install --target DIR 'autogluon.tabular[lightgbm,catboost,xgboost]').
+  It gets the same rows with all columns as they are in the file, and runs in a process of its own (tables_autogluon.py).
 
 The figures are the mean over the seeds of the loss on the test rows: the log loss of classes, the root of the mean squared error of numbers. A gain
 is against the best of three. CPU seconds are those of reading and all fits that are needed.
@@ -14,6 +16,8 @@ is against the best of three. CPU seconds are those of reading and all fits that
 
 import argparse
 import importlib.util
+import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -39,11 +43,11 @@ from trainer.kinds.table.columns import Columns
 from trainer.run_folder.events import Events
 from trainer.training import candidates, prepare
 
-THREE, AUTO = "best of three", "auto"
+THREE, AUTO, OTHER = "best of three", "auto", "AutoGluon"
 ALONE = ("linear", "trees", "perceptron")
 TEST_SHARE = 0.3
 FEW = 20  # distinct whole numbers of a label up to which they are classes
-AUTOGLUON_SECONDS = 20
+AUTOGLUON_SECONDS = {"medium": 60, "good": 120, "high": 240, "best": 240}  # of one core, for one table
 
 
 class Silent(Events):
@@ -154,24 +158,26 @@ def others(data: Dataset, plan: Plan) -> dict[str, Score]:
         kind = lightgbm.LGBMClassifier if labels else lightgbm.LGBMRegressor
         categories = numpy.flatnonzero(of_category).tolist()
         measured("LightGBM", lambda: kind(n_jobs=1, verbose=-1, random_state=plan.settings.seed).fit(cells, targets, categorical_feature=categories))
-    if importlib.util.find_spec("autogluon"):
-        found["AutoGluon"] = _autogluon(cells, targets, test, data, plan)
     return found
 
 
-def _autogluon(cells: numpy.ndarray, targets: numpy.ndarray, test: numpy.ndarray, data: Dataset, plan: Plan) -> Score:
-    from autogluon.tabular import TabularPredictor
-
-    names = [f"c{i}" for i in range(cells.shape[1])]
-    metric = "log_loss" if plan.target.labels else "root_mean_squared_error"
-    began = time.process_time()
-    with tempfile.TemporaryDirectory() as folder:
-        predictor = TabularPredictor("y", eval_metric=metric, path=folder, verbosity=0)
-        rows = pandas.DataFrame(cells, columns=names).assign(y=targets)
-        predictor.fit(rows, presets="medium_quality", time_limit=AUTOGLUON_SECONDS, num_cpus=1)
-        asked = pandas.DataFrame(test, columns=names)
-        outputs = predictor.predict_proba(asked) if plan.target.labels else predictor.predict(asked)
-    return Score(loss(outputs.to_numpy(), data, plan), time.process_time() - began)
+def autogluon(installed: Path, preset: str, folder: Path, data: Dataset, plan: Plan) -> Score:
+    """The score of AutoGluon from the folder ``installed`` on the rows that ``prepared`` wrote into ``folder``."""
+    train, test, out = folder / "inputs" / "train.csv", folder / "inputs" / "test.csv", folder / f"{preset}.npz"
+    command = [sys.executable, "-W", "ignore", str(Path(__file__).with_name("tables_autogluon.py"))]
+    command += [str(train), str(test), f"{preset}_quality", str(AUTOGLUON_SECONDS[preset]), str(out)]
+    subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": str(installed)}, cwd=folder, stdout=subprocess.DEVNULL)
+    asked = pandas.read_csv(test).iloc[:, -1]
+    if len(asked) != len(data.splits["test"]):
+        sys.exit(f"The trainer has {len(data.splits['test'])} test rows of {len(asked)}, so scores cannot be compared.")
+    with numpy.load(out) as found:
+        outputs, classes, seconds = found["outputs"], found["classes"].tolist(), float(found["seconds"])
+    if plan.target.labels:
+        full = numpy.full((len(outputs), len(plan.target.labels)), 1e-12)
+        for label, column in zip(classes, outputs.T, strict=True):
+            full[:, plan.target.labels.index(label)] = column
+        outputs = full / full.sum(axis=1, keepdims=True)
+    return Score(loss(outputs, data, plan), seconds)
 
 
 def main() -> None:
@@ -180,14 +186,16 @@ def main() -> None:
     parser.add_argument("--seeds", default="0")
     parser.add_argument("--models", default="", help="estimators to fit; all of tables by default")
     parser.add_argument("--only", default="", help="names of tables")
-    parser.add_argument("--others", action="store_true", help="also fit HGB, and LightGBM and AutoGluon where they are installed")
+    parser.add_argument("--others", action="store_true", help="also fit HGB, and LightGBM where it is installed")
+    parser.add_argument("--autogluon", type=Path, default=None, help="folder in which AutoGluon is installed: fit it, too")
+    parser.add_argument("--presets", default="medium", help="of AutoGluon: medium, good, high, best")
     asked = parser.parse_args()
     names = asked.models.split(",") if asked.models else [e.name for e in registry.of("table").estimators]
     kept, gains, seconds, header = asked.only.split(",") if asked.only else [], {}, {}, []
     for file in sorted(asked.sets.glob("*.csv")):
         if kept and file.stem not in kept:
             continue
-        runs = [one(file, int(seed), names, asked.others) for seed in asked.seeds.split(",")]
+        runs = [one(file, int(seed), names, asked) for seed in asked.seeds.split(",")]
         columns = [c for c in runs[0] if all(c in r for r in runs)]
         if not header:
             header = columns
@@ -197,20 +205,29 @@ def main() -> None:
         for c in columns:
             gains.setdefault(c, []).append(1 - mean[c] / mean[THREE])
             seconds.setdefault(c, []).append(float(numpy.mean([r[c].seconds for r in runs])))
-        cells = " | ".join(f"{mean[c]:.4g}" if c in mean else "" for c in header)
+        cells = " | ".join(cell(c, mean[c], seconds[c][-1]) if c in mean else "" for c in header)
         print(f"| {file.stem} | {cells} | {gains[AUTO][-1]:+.1%} | {some(runs)} | {seconds[AUTO][-1]:.1f} |", flush=True)
     print("\n| model | mean gain | median gain | better / within 1 % / worse | median CPU s | sum |\n|---|---|---|---|---|---|")
     for c in header:
         found = numpy.asarray(gains[c])
         counts = f"{(found > 0.01).sum()} / {(abs(found) <= 0.01).sum()} / {(found < -0.01).sum()}"
         print(f"| {c} | {found.mean():+.1%} | {numpy.median(found):+.1%} | {counts} | {numpy.median(seconds[c]):.1f} | {sum(seconds[c]):.0f} |")
+    for c in (c for c in header if c.startswith(OTHER)):
+        against = 1 - (1 - numpy.asarray(gains[AUTO])) / (1 - numpy.asarray(gains[c]))
+        counts = f"{(against > 0.01).sum()} / {(abs(against) <= 0.01).sum()} / {(against < -0.01).sum()}"
+        print(f"\nauto against {c}: mean gain {against.mean():+.1%}, median {numpy.median(against):+.1%}, better / within 1 % / worse {counts}")
+
+
+def cell(column: str, mean: float, seconds: float) -> str:
+    """A loss, with the CPU seconds of a program that is not ours."""
+    return f"{mean:.4g} ({seconds:.0f} s)" if column.startswith(OTHER) else f"{mean:.4g}"
 
 
 def some(runs: list[dict[str, Score]]) -> str:
     return ", ".join(sorted({r[AUTO].delivered for r in runs}))
 
 
-def one(file: Path, seed: int, names: list[str], with_others: bool) -> dict[str, Score]:
+def one(file: Path, seed: int, names: list[str], asked: argparse.Namespace) -> dict[str, Score]:
     """The scores on one table with one split."""
     table = pandas.read_csv(file)
     label = table.iloc[:, -1]
@@ -219,7 +236,11 @@ def one(file: Path, seed: int, names: list[str], with_others: bool) -> dict[str,
         began = time.process_time()
         data, plan = prepared(table, seed, numbers, Path(folder))
         scores = ours(data, plan, names, time.process_time() - began)
-        return scores | (others(data, plan) if with_others else {})
+        if asked.others:
+            scores |= others(data, plan)
+        if asked.autogluon:
+            scores |= {f"{OTHER} {p}": autogluon(asked.autogluon.resolve(), p, Path(folder), data, plan) for p in asked.presets.split(",")}
+        return scores
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 cache=$2
 ui=internal/studio/ui
-islands=(live try editor)
-declare -A budget=([live]=30000 [try]=8000 [editor]=200000) # bytes after gzip, script and style together
+islands=(live try editor label)
+declare -A budget=([live]=30000 [try]=8000 [editor]=200000 [label]=2000) # bytes after gzip, script and style together
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

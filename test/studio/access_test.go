@@ -43,6 +43,7 @@ func pages(t *testing.T, s *site.Site) map[string]string {
 	t.Helper()
 	file, err := s.Clowder.AddFile(s.Dataset, "finetune.yaml", strings.NewReader("epochs: 5\n# a comment\nseed: 7\n"))
 	require.NoError(t, err)
+	s.AddBirds(t, "metadata.species")
 	s.Add(t, site.Run{ID: "ft-gonegonegonegonegone", Accuracy: 0.8, Version: 4, NoFolder: true, Text: "Accuracy 0.8 on 1,821 held-out rows."})
 	return map[string]string{
 		"the editor":           "datasets/" + s.Dataset + "/files/" + file,
@@ -69,6 +70,9 @@ func pages(t *testing.T, s *site.Site) map[string]string {
 		"a report":             "runs/ft-lr3e4dyy2gkf5pnmt3vc/report",
 		"files":                "datasets/" + s.Dataset + "/files",
 		"models":               "datasets/" + s.Dataset + "/models",
+		"a file to label":      "runs/" + site.Birds + "/label",
+		"a text to label":      "runs/" + site.Birds + "/label?at=2",
+		"the end of a list":    "runs/" + site.Birds + "/label?after=3",
 		"an error":             "runs/ft-none",
 	}
 }

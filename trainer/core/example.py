@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from trainer.core.kind import Kind
     from trainer.data.columns.values import Style
+    from trainer.data.together import Together
 
 
 SPLITS = ("train", "validation", "test")
@@ -58,6 +59,7 @@ class Dataset:
     split_sha256: str = ""
     learnt: dict[str, Any] = field(default_factory=dict)
     separator: str = ""  # between the labels of a target, where rows have several
+    together: tuple["Together", ...] = ()  # ways in which examples belong together that the split did not keep so
 
     def counts(self) -> dict[str, int]:
         """Label to number of training rows (of words, for tags), in the order of the label map."""

@@ -3,18 +3,20 @@
 import collections
 from collections.abc import Iterable
 
+from trainer.data.cut import Cut
 from trainer.errors import some
 from trainer.run_folder.events import Events
 
 
 class Checks:
-    """Collects the checks of the result and the rows that were left out. A warning is also an event."""
+    """Collects the checks of the result, the rows that were left out, and how the test rows were chosen. A warning is also an event."""
 
     def __init__(self, events: Events):
         self.events = events
         self.entries: list[dict] = []
         self.dropped: list[tuple[str, int]] = []
         self.not_read: list[tuple[str, str]] = []  # names of files, each with the reason
+        self.cut = Cut()
 
     def ok(self, code: str, text: str) -> None:
         self.entries.append({"code": code, "level": "ok", "text": text})

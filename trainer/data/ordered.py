@@ -20,7 +20,8 @@ class Rule:
 
     ``why`` is a sentence for the decision. ``neighbours`` says which rows are much more alike than others, as a sentence without its full stop,
     and ``flatters`` is the warning where such rows are split at random; both are empty where none are. With ``asked`` the user wants this rule,
-    and nothing else is done instead. ``whole`` says what stays together besides groups, for the decision; empty for nothing.
+    and nothing else is done instead. ``whole`` says what stays together besides groups, for the decision; empty for nothing. ``new`` are the things
+    that then are new in the test, in the plural.
     """
 
     by: str = RANDOM
@@ -29,7 +30,11 @@ class Rule:
     flatters: str = ""
     asked: bool = False
     whole: str = ""
+    new: str = ""
     unlike: str = ""  # why rows with times are split at random, as a sentence for the decision; empty where they have none
+
+
+SCENES = Rule(new="scenes")  # pictures that were cut out of scenes
 
 
 def latest(rows: Examples, shares: dict[str, float]) -> tuple[dict[str, Examples], str]:

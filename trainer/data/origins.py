@@ -88,7 +88,7 @@ def group(given: Mapping[str, Sequence[Example]], origins: Origins, classes: boo
         if not asked:
             return Grouped({**given}, rule)
     whole = {name: _grouped(rows, sets[name]) for name, rows in given.items()}
-    return Grouped(whole, Rule(whole=f"the rows of each of {count} datasets"))
+    return Grouped(whole, Rule(whole=f"the rows of each of {count} datasets", new="datasets"))
 
 
 def _grouped(rows: Sequence[Example], datasets: list[str]) -> Sequence[Example]:

@@ -16,6 +16,7 @@ from trainer.core.columnar import Examples, groups, taken, targets, whens
 from trainer.core.example import SPLITS, Example
 from trainer.data import ordered
 from trainer.data.checks import Checks
+from trainer.data.cut import Cut, chosen_by
 from trainer.data.duplicates import remove
 from trainer.data.keys import Keys
 from trainer.data.ordered import Rule
@@ -40,6 +41,7 @@ def complete(given: Splits, keys: Keys, regression: bool, settings, checks: Chec
         before = len(splits["train"])
         shares = {n: fractions[n] * (n in missing) for n in fractions}
         cut, why = _cut(splits["train"], shares, keys, regression, settings, rule, checks)
+        checks.cut = chosen_by(bool(why), cut["test"], settings.group_column, rule) if "test" in missing else Cut()
         splits |= {n: rows for n, rows in cut.items() if n == "train" or n in missing}
         if empty := [n for n in missing if not len(splits[n])]:
             raise _indivisible(empty, splits["train"], keys, settings.group_column)
@@ -62,6 +64,7 @@ def hold_out(
     if missing:
         shares = {n: fractions[n] * (n in missing) for n in fractions}
         cut, in_time = _cut(found["train"], shares, keys, False, settings, rule or Rule(), checks)
+        checks.cut = chosen_by(bool(in_time), cut["test"], settings.group_column, rule or Rule()) if "test" in missing else Cut()
         found = found | {n: rows for n, rows in cut.items() if n == "train" or n in missing}
         parts = " and ".join(f"{len(found[n])} for {n}" for n in missing)
         by_hash = f"so {parts} are held out by a content hash, evenly over {even}"

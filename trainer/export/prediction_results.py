@@ -6,7 +6,7 @@ import numpy
 
 from trainer.config.spec import Spec
 from trainer.core import blocks
-from trainer.export import answer_lines, display, likeness, results
+from trainer.export import answer_lines, display, likeness, results, to_label
 from trainer.export.answer_lines import Layout, Marks
 from trainer.export.finished import Answered
 from trainer.measure.metric import described
@@ -45,7 +45,9 @@ def prediction(
     marks = compared.marks if compared is not None and compared.marked else None
     layout = answer_lines.layout(settings, answered, columns, marks is not None)
     files.write_parts(out / "predictions.csv", [own] if own else table(layout, answered, marks))
-    about = kind.answer_files(answered, spec.work, out)
+    wanted = to_label.Listed() if own or unit else to_label.of(spec, model.description, answered, columns, label_column)
+    wanted.write(out)
+    about = {**kind.answer_files(answered, spec.work, out), **wanted.about}
     samples = kind.answers_samples(answered)
     found = {
         "model": {
@@ -60,11 +62,13 @@ def prediction(
         "samples": _samples(answered, columns) if samples is None else samples,
         **answered.target.overview(answered.outputs, settings),
         **_scores(settings, model, answered, label_column, events),
+        **({"next_labels": wanted.found} if wanted.found else {}),
+        **({} if own or unit else _figures(answered, compared)),
         **({"facts": [{"name": name, "value": value} for name, value in facts.items() if value]} if facts else {}),
     }  # fmt: skip
     if samples is None and not unit and (kind.files_are_examples or not any(e.row for e in answered.examples)):
         found["per_file"] = _per_file(spec, answered)
-    sections = [*kind.answers_sections(answered), *([likeness.section(compared, kind.things)] if compared is not None else [])]
+    sections = [*kind.answers_sections(answered), *([likeness.section(compared, kind.things)] if compared is not None else []), *wanted.sections]
     results.finish(
         spec, settings, "prediction", model.description["task"], events, began, prediction=found, versions=versions,
         metric_info=described(answered.target.metrics), about=about,
@@ -88,6 +92,17 @@ def _scores(settings, model, answered: Answered, label_column: str, events: Even
     if not scores:
         events.warning("labels_unused", "The answers have no scores: nothing of what the dataset says is right can be compared with them.")
     return {"label_column": label_column, "scores": scores, "trained_scores": model.description["test"]}
+
+
+def _figures(answered: Answered, compared: Comparison | None) -> dict:
+    """What a history keeps of the answers: the mean of their probabilities or of the numbers, and how many rows are unlike the training rows."""
+    found: dict = {} if compared is None else {"unlike": compared.marked}
+    if answered.confidence is not None and answered.confidence.size:
+        return found | {"mean_confidence": round(min(1.0, float(answered.confidence.mean())), 4)}
+    numbers = answered.predicted
+    if not answered.target.labels and numbers.ndim == 1 and numbers.dtype.kind == "f" and numbers.size:
+        return found | {"mean": float(numbers.mean(dtype=numpy.float64))}
+    return found
 
 
 def _samples(answered: Answered, columns: list[str]) -> list[dict]:

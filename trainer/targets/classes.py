@@ -65,6 +65,14 @@ class Classes:
     def confidence(self, outputs: numpy.ndarray) -> numpy.ndarray:
         return outputs[numpy.arange(len(outputs)), self.predicted(outputs)]
 
+    def uncertainty(self, outputs: numpy.ndarray) -> numpy.ndarray:
+        """By how little the answered class is ahead of the next one, with the factors by which classes are answered."""
+        weighed = (outputs * numpy.asarray(self.factors) if self.factors else outputs).astype(numpy.float64)
+        if weighed.shape[1] < 2:
+            return numpy.zeros(len(weighed))
+        shares = numpy.sort(weighed / numpy.maximum(weighed.sum(axis=1, keepdims=True), _LEAST), axis=1)
+        return 1 - (shares[:, -1] - shares[:, -2])
+
     def answers(self, outputs: numpy.ndarray, truth: numpy.ndarray) -> Predictions:
         every = numpy.arange(len(outputs))
         predicted = self.predicted(outputs)

@@ -168,12 +168,12 @@ def test_a_prediction_publishes_its_table_and_a_result_that_fits_the_schema(star
     told = result["prediction"]
     assert (told["rows"], told["skipped"], told["files"], told["unsure"]) == (2, 1, ["a.txt", "b.txt"], 1)
     assert told["model"] == {"run": "ft-0", "name": "colours", "version": 3, "base": "bert-tiny", "labels": ["blue", "green", "red"]}
-    assert "scores" not in told
+    assert "scores" not in told and told["mean_confidence"] == pytest.approx(float(found.confidence.mean()), abs=1e-4)
     if row:
         assert "per_file" not in told
     else:  # each file is an example: its answer becomes metadata of the file
         assert [(f["file"], f.get("id"), f["predicted"]) for f in told["per_file"]] == [("a.txt", "file0", "red"), ("c.txt", None, "blue")]
-    assert [a["path"] for a in result["artifacts"]] == ["out/predictions.csv"]
+    assert [a["path"] for a in result["artifacts"]] == ["out/next-labels.csv", "out/predictions.csv"], "no row has a label"
     assert results.already_done(spec)
     assert not (spec.work / "out").exists()
 

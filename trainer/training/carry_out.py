@@ -57,7 +57,7 @@ def carry_out(run: Run, dataset: Dataset) -> None:
         export.check(spec, settings, dataset, prepared, trial, events, run.began)
         return
     found, wanted = _candidates(workers, prepared.plan, dataset, wanted, events)
-    _deliver(spec, settings, dataset, prepared, found, wanted, workers, events, run.began, own)
+    _deliver(run, settings, dataset, prepared, found, wanted, own)
 
 
 def _candidates(workers: Workers, plan: Plan, dataset, wanted, events: Events):
@@ -91,10 +91,11 @@ def _candidates(workers: Workers, plan: Plan, dataset, wanted, events: Events):
     return found, wanted
 
 
-def _deliver(spec: Spec, settings, dataset, prepared, found, wanted, workers: Workers, events: Events, began: float, own: dict) -> None:
+def _deliver(run: Run, settings, dataset, prepared, found, wanted, own: dict) -> None:
     """Choose the best candidate, and write the results. ``own`` has what was prepared for the trials of a search with another base model."""
-    from trainer.training import baseline, prepare, search_conclusion as conclude, unseen, weighed
+    from trainer.training import baseline, imitated, prepare, search_conclusion as conclude, unseen, weighed
 
+    spec, workers, events, began = run.spec, run.workers, run.events, run.began
     best = candidates.best(found, wanted, prepared.plan)
     search = None
     if prepared.plan.search is not None and (concluded := conclude.conclude(settings, prepared, own, found, best, events)):
@@ -120,6 +121,8 @@ def _deliver(spec: Spec, settings, dataset, prepared, found, wanted, workers: Wo
     delivering = prepare.delivering(prepared, best)
     looked = _unless_it_fails("Which labels are probably wrong", lambda: unseen.rows(best, found, prepared, dataset), events)
     relied = _unless_it_fails("What the model relies on", lambda: weighed.sections(best, prepared, dataset, began), events)
+    split = _unless_it_fails("What the split imitates", lambda: imitated.sections(best, prepared, dataset, run.checks), events)
+    relied = [*split, *relied]
     export.training(spec, settings, dataset, delivering, outcome, simple, count_of_workers, events, began, listed, search, held_out, looked, relied)
 
 

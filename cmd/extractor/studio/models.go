@@ -15,7 +15,6 @@ import (
 	"github.com/ncsa/clowder-ray/internal/pipeline/model"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/registry"
-	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/results/delivery"
 	"github.com/ncsa/clowder-ray/internal/sidecar"
 	"github.com/ncsa/clowder-ray/internal/studio/models"
@@ -46,13 +45,7 @@ func (p *Parts) models(site *web.Site, set *Settings, rights web.Rights, answers
 			return rec.User
 		},
 		MinConfidence: p.minConfidence,
-		Result: func(run string) *results.Result {
-			found, err := results.ReadFinished(p.Volume.Run(run))
-			if err != nil || found.Run != run {
-				return nil // its folder was removed after some time
-			}
-			return found
-		},
+		Result:        p.result,
 		WriteZip: func(ctx context.Context, v registry.Version, w http.ResponseWriter) error {
 			stored, err := model.Stored(found, v)
 			if err != nil {

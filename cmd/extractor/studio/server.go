@@ -84,7 +84,7 @@ func New(ctx context.Context, set Settings, parts Parts) (*Server, error) {
 	moving, hub := parts.live(site, list)
 	editor := edit.New(site, edit.Parts{Rights: visitors, Trainings: list, Python: parts.python()})
 	answers := parts.answers(&set)
-	sections := []studio.Section{list, moving, editor, parts.models(site, &set, visitors, answers)}
+	sections := []studio.Section{list, moving, editor, parts.models(site, &set, visitors, answers), parts.labels(site, visitors, list)}
 	tensorboard := parts.boards(site, &set, list)
 	if tensorboard != nil {
 		sections = append(sections, tensorboard)

@@ -66,6 +66,7 @@ func (s *Server) Handler() http.Handler {
 		"DELETE /files/{id}":                                   s.deleteFile,
 		"POST /files/{id}/metadata":                            s.addFileMetadata,
 		"GET /files/{id}/metadata":                             s.listFileMetadata,
+		"DELETE /metadata/{id}":                                s.deleteMetadata,
 		"POST /files/{id}/extract":                             s.submitFile,
 		"PATCH /files/{id}/thumbnail/{thumbnail}":              s.setFileThumbnail,
 		"POST /thumbnails":                                     s.addThumbnail,

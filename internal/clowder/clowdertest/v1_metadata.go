@@ -103,6 +103,10 @@ func (s *Server) v1AddMetadata(kind string) v1Route {
 			return no
 		}
 		id, named := in.Agent["extractor_id"].(string)
+		if person, ok := in.Agent["user_id"].(string); ok && !named {
+			id, named = person, true
+			in.Agent = map[string]any{"@type": "cat:user", "user_id": person, "name": s.state.v1PersonAt(person, in.Agent["name"])}
+		}
 		address, err := url.Parse(id)
 		_, isList := in.Context.([]any)
 		switch {
@@ -124,6 +128,38 @@ func (s *Server) v1AddMetadata(kind string) v1Route {
 		})
 		return v1OK("Metadata successfully added to db")
 	}
+}
+
+// v1PersonAt is the name of the person whose id is the end of an address, or else the name that came with the entry.
+func (st *state) v1PersonAt(address string, given any) any {
+	for _, u := range st.users {
+		if strings.HasSuffix(address, "/api/users/"+u.ID) {
+			return u.FirstName + " " + u.LastName
+		}
+	}
+	if given == nil {
+		return "Unknown"
+	}
+	return given
+}
+
+// v1DeleteMetadata deletes an entry for everybody who may edit what it is attached to. What is not there is refused.
+func (s *Server) v1DeleteMetadata(_ http.ResponseWriter, r *http.Request, c v1Caller) *v1Answer {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	at := slices.IndexFunc(s.state.v1.entries, func(e *v1Entry) bool { return e.ID == r.PathValue("id") })
+	if at < 0 {
+		return v1Denied()
+	}
+	kind := "dataset"
+	if s.state.files[s.state.v1.entries[at].resource] != nil {
+		kind = "file"
+	}
+	if no := s.v1AllowedAs(kind, s.state.v1.entries[at].resource, c, v1Edit); no != nil {
+		return no
+	}
+	s.state.v1.entries = slices.Delete(s.state.v1.entries, at, at+1)
+	return v1OK(map[string]string{"status": "ok"})
 }
 
 // v1Storable reports whether MongoDB takes a value: no key with a dot or with a dollar sign first, and no whole number beyond 64 bits.

@@ -116,6 +116,7 @@ func (s *Server) v1Handler() http.Handler {
 		"GET /sections/{id}/tags":                   s.v1SectionTags,
 		"GET /files/{id}/metadata.jsonld":           s.v1Metadata("file"),
 		"POST /files/{id}/metadata.jsonld":          s.v1AddMetadata("file"),
+		"DELETE /metadata.jsonld/{id}":              s.v1DeleteMetadata,
 		"GET /files/{id}/listpreviews":              s.v1Previews,
 		"POST /files/{id}/previews/{p}":             s.v1AttachPreview,
 		"POST /files/{id}/thumbnails/{t}":           s.v1AttachThumbnail,

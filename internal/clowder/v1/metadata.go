@@ -12,6 +12,7 @@ import (
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/clowder/jsonscan"
+	"github.com/ncsa/clowder-ray/internal/text"
 )
 
 // agent is the author of an entry as v1 sends and takes it. ExtractorID must be an address; its end names the extractor and its version.
@@ -20,6 +21,8 @@ type agent struct {
 	Name        string `json:"name"`
 	Version     string `json:"version,omitempty"`
 	ExtractorID string `json:"extractor_id"`
+	// UserID is the address of the person who wrote the entry, empty for an extractor.
+	UserID string `json:"user_id,omitempty"`
 }
 
 // extractorPath stands before the name of an extractor in the address that identifies it.
@@ -121,7 +124,10 @@ func (s *Session) notes(ctx context.Context, kind, id string) (out []clowder.Not
 				return clowder.Note{}, false
 			}
 			name, _ := row.Agent.extractor()
-			return clowder.Note{Content: row.Content, ByPerson: row.Agent.ExtractorID == "", Extractor: name, Created: row.metadata().Created}, true
+			return clowder.Note{
+				ID: row.ID, Content: row.Content, ByPerson: row.Agent.ExtractorID == "", Extractor: name, Author: text.Shorten(row.Agent.author(), maxLabel),
+				Name: text.Excerpt(row.Agent.Name, maxLabel), Created: row.metadata().Created,
+			}, true
 		})
 		return err
 	})

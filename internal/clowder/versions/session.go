@@ -36,6 +36,8 @@ type Files interface {
 	FolderFiles(ctx context.Context, dataset, folder string) ([]clowder.File, error)
 	Stage(ctx context.Context, files []clowder.File, dir disk.Folder, progress func(clowder.Progress)) ([]job.Input, error)
 	StagePart(ctx context.Context, files []clowder.File, parts *clowder.Parts) ([]job.Input, error)
+	// ReadFile reads a version of a file into memory, the newest with version 0; more than most bytes are clowder.ErrFileTooLarge.
+	ReadFile(ctx context.Context, f clowder.File, version int, most int64) ([]byte, error)
 	FindFolder(ctx context.Context, dataset, parent, name string) (string, error)
 	AddFolder(ctx context.Context, dataset, parent, name string) (string, error)
 	Upload(ctx context.Context, dataset, folder string, body clowder.Body) (clowder.File, error)
@@ -44,7 +46,7 @@ type Files interface {
 	SetFileThumbnail(ctx context.Context, file, thumbnail string) error
 }
 
-// Metadata reads and adds the entries of extractors.
+// Metadata reads and adds the entries of extractors and of people.
 type Metadata interface {
 	Metadata(ctx context.Context, dataset string) ([]clowder.Metadata, error)
 	AddMetadata(ctx context.Context, dataset string, m clowder.Metadata) (string, error)
@@ -54,4 +56,8 @@ type Metadata interface {
 	FileNotes(ctx context.Context, file string) ([]clowder.Note, error)
 	DatasetNotes(ctx context.Context, dataset string) ([]clowder.Note, error)
 	AddFileMetadata(ctx context.Context, file string, m clowder.Metadata) (string, error)
+	// AddFileNote adds an entry of the user, as a person does in Clowder, and DeleteNote deletes one by its id. Author is how entries name the user.
+	AddFileNote(ctx context.Context, file string, content map[string]any) error
+	DeleteNote(ctx context.Context, id string) error
+	Author(ctx context.Context) (string, error)
 }

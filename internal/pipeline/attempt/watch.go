@@ -55,6 +55,9 @@ const graceAfterLimit = 30 * time.Minute
 // shortestLook is the shortest time between two looks at a training.
 const shortestLook = 200 * time.Millisecond
 
+// freshNews is how young the last event of a training is that certainly runs.
+const freshNews = 30 * time.Second
+
 // untilNextLook is how long a job that waits for Ray or trains is not looked at, and how old Ray's answer about it may be: a tenth of the time
 // since that began, between shortestLook and the configured time. So the end of a short training is seen after a fifth of its time or two of the
 // shortest times, and hundreds of long trainings take little.
@@ -141,7 +144,8 @@ func (w *Watcher) pending(rec job.Record, obs rayjob.Observation, progress resul
 		return nil, job.Permanent(fmt.Errorf("the %s did not start on Ray within %s%s: ask the administrator whether the cluster has free resources",
 			rec.Kind.Noun(), text.About(waited), because(obs.Notice)))
 	}
-	if rec.State != job.Running && progress.Attempt == rec.Attempt { // it runs, and Ray's own word for it comes later
+	speaks := progress.Attempt == rec.Attempt && w.Follower.Silence(rec.Run) < freshNews
+	if rec.State != job.Running && speaks { // it runs, and Ray's own word for it comes later
 		w.sayProgress(rec, progress)
 	} else {
 		w.Statuses.SayPassing(rec, waitingLine(obs.Notice, waited, began.Add(w.PendingTimeout)))

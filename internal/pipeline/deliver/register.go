@@ -23,7 +23,11 @@ const outModel = "out/model/"
 // prediction and a check make none, so the record keeps the model that it has, nil for none.
 func (d *Deliverer) register(ctx context.Context, rec job.Record, r *results.Result) (*registry.Version, error) {
 	if r.Kind != results.ResultTraining {
-		return model.Of(rec)
+		v, err := model.Of(rec)
+		if err == nil && v != nil && r.Prediction != nil && len(rec.Request.Announced) > 0 {
+			err = d.remember(rec, v, r)
+		}
+		return v, err
 	}
 	if err := d.noteFinished(ctx, rec); err != nil {
 		return nil, err
@@ -72,6 +76,9 @@ func newVersion(rec job.Record, r *results.Result) registry.Version {
 		Name: cmp.Or(r.Setting("register_as"), rec.Request.Name), Run: rec.Run, DatasetID: rec.Request.DatasetID, DatasetName: rec.Request.Name,
 		Task: r.Task, Kind: r.Model.Kind, Base: r.Model.Base, Labels: r.Model.Labels, Metric: r.Metric,
 		SplitSHA256: r.Data.SplitSHA256, Created: rec.Created, WeightsSHA256: r.Model.WeightsSHA256,
+	}
+	if len(rec.Settings.LabelFrom) <= registry.MaxLabelFrom {
+		v.LabelFrom = rec.Settings.LabelFrom
 	}
 	m := r.Named(r.Metric)
 	v.MetricTitle, v.MetricDirection, v.MetricUnit = m.Title, string(m.Direction), m.Unit

@@ -27,6 +27,35 @@ func TestACheckAndAPredictionMakeNoVersion(t *testing.T) {
 	require.Empty(t, d.Registry.Datasets())
 }
 
+// oneClowder is a platform of which only the address is asked.
+type oneClowder struct{ Platform }
+
+func (oneClowder) Address(job.Record) (string, error) { return "https://clowder.example.org", nil }
+
+func TestAnAutomaticPredictionIsRememberedOnce(t *testing.T) {
+	t.Parallel()
+	d := &Deliverer{Registry: registry.New(volume.Volume{Dir: t.TempDir()}.Registry()), Platform: oneClowder{}}
+	rec := jobtest.Record("pr-one", "h")
+	rec.Model = []byte(`{"name":"films","version":2,"run":"ft-other","metric":"accuracy"}`)
+	sure, unlike := 0.8, 3
+	result := &results.Result{Kind: results.ResultPrediction, Prediction: &results.Prediction{
+		Rows: 10, Files: []string{"new.csv"}, Counts: results.Counts{"yes": 7, "no": 3}, MeanConfidence: &sure, Unlike: &unlike,
+		Scores: results.Scores{"accuracy": {Value: 0.9, N: 10}, "f1_macro": {Value: 0.1}},
+	}}
+	of := registry.Dataset{Clowder: "https://clowder.example.org", ID: rec.Request.DatasetID}
+	for _, announced := range [][]job.Announced{nil, {{File: "a"}}, {{File: "a"}}} { // nobody asked for the last two, and one was delivered twice
+		rec.Request.Announced = announced
+		_, err := d.register(t.Context(), rec, result)
+		require.NoError(t, err)
+	}
+	all, err := d.Registry.History(of, "films")
+	require.NoError(t, err)
+	require.Equal(t, []registry.Prediction{{
+		Run: "pr-one", At: rec.Created, Version: 2, File: "new.csv", Files: 1, Rows: 10, Counts: map[string]int{"yes": 7, "no": 3}, Confidence: &sure, Unlike: &unlike,
+		Score: &registry.Score{Value: 0.9, N: 10},
+	}}, all)
+}
+
 func TestWhoBecomesTheChampion(t *testing.T) {
 	t.Parallel()
 	scores := func(metric string, v float64) results.Scores { return results.Scores{metric: {Value: v, N: 40}} }

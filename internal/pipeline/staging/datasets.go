@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/pipeline/model"
 	"github.com/ncsa/clowder-ray/internal/platform"
 )
 
@@ -40,8 +41,26 @@ func (s *Stager) addDatasets(ctx context.Context, t turn) ([]job.Input, []job.No
 	if len(inputs) == 0 {
 		return nil, nil, job.Permanent(errors.New(emptyDataset(rec.Kind, left)))
 	}
+	if rec.Kind == job.Predict {
+		return inputs, left, s.markLabelled(ctx, rec, inputs)
+	}
 	if rec.Kind != job.Train {
 		return inputs, left, nil
 	}
 	return inputs, left, s.Platform.Label(ctx, rec, inputs, s.say(rec).Note) // a passing line is lost in a short job
+}
+
+// markLabelled gives the files of a prediction the labels that they have in the place from which the model was trained. The prediction compares
+// nothing with them: it names files that lack a label.
+func (s *Stager) markLabelled(ctx context.Context, rec job.Record, inputs []job.Input) error {
+	v, err := model.Of(rec)
+	if err != nil || v == nil || v.LabelFrom == "" {
+		return err
+	}
+	rec.Settings.LabelFrom = v.LabelFrom
+	err = s.Platform.Label(ctx, rec, inputs, func(string) {})
+	if kind, _ := job.Classify(err); err != nil && kind == job.KindPermanent {
+		return nil // none of the files has a label, or this platform has no such place
+	}
+	return err
 }

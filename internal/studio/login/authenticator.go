@@ -116,7 +116,7 @@ func (a *Authenticator) Wrap(next http.Handler) http.Handler {
 	})
 }
 
-// changes reports whether a request counts as a change. Questions to a model have a limit of their own. A check changes nothing, and neither does
+// changes reports whether a request counts as a change. Questions to a model and labels have a limit of their own. A check changes nothing, and neither does
 // TensorBoard.
 func changes(r *http.Request) bool {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
@@ -126,7 +126,7 @@ func changes(r *http.Request) bool {
 		return false
 	}
 	last := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
-	return !slices.Contains([]string{"infer", "predict", "try", "check"}, last)
+	return !slices.Contains([]string{"infer", "predict", "try", "check", "label"}, last)
 }
 
 // refuse answers a request of nobody: pages lead to the login and back. A form cannot be sent again after a login, so its answer says so.

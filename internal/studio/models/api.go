@@ -63,6 +63,16 @@ func (s *Section) Operations(api huma.API) {
 			return &oneVersion{s.detailed(v, &v)}, nil
 		}))
 	s.predictOperation(api)
+	type past struct{ Body History }
+	type named struct {
+		Dataset string `path:"dataset" maxLength:"64"`
+		Name    string `path:"name" maxLength:"60"`
+	}
+	huma.Register(api, operation(http.MethodGet, "/api/v1/models/{dataset}/{name}/history", "history", "The automatic predictions of a model, oldest first"),
+		problems(func(ctx context.Context, in *named) (*past, error) {
+			found, err := s.history(ctx, in.Dataset, in.Name)
+			return &past{found}, err
+		}))
 }
 
 func (s *Section) predictOperation(api huma.API) {

@@ -91,6 +91,8 @@ type modelView struct {
 	Best     *ModelVersion
 	Try      tryView
 	MayWrite bool
+	// History are the automatic predictions, nil for none.
+	History *historyView
 	// Notice is what an earlier request of this visitor has done.
 	Notice string
 	API    string
@@ -140,6 +142,12 @@ func (s *Section) show(w http.ResponseWriter, req *http.Request, status int, num
 		API: s.site.Absolute("api", "v1", "models", id, name, "champion", "predict"),
 		V2:  s.site.Absolute("v2", "models", id+"."+name, "infer"),
 	}
+	past, err := s.history(req.Context(), id, name)
+	if err != nil {
+		s.site.Fail(w, req, err)
+		return
+	}
+	view.History = past.drawn(m.Versions[0].MetricTitle())
 	view.Try = tryView{Version: s.view(chosen, nil), Reads: s.reads(chosen), Given: map[string]string{}, Sure: s.MinConfidence(req.Context(), id)}
 	view.Try.Examples = s.examples(chosen, view.Try.Reads)
 	view.Try.fill(req.URL.Query().Get("example"))

@@ -21,6 +21,7 @@ type Registry interface {
 	Versions(of registry.Dataset, name string) ([]registry.Version, error)
 	Champion(of registry.Dataset, name string) (*registry.Version, error)
 	Model(v registry.Version) disk.Folder
+	History(of registry.Dataset, name string) ([]registry.Prediction, error)
 }
 
 // Answers gives single answers of models.

@@ -45,6 +45,8 @@ type View struct {
 	Epochs Table `json:"-"`
 	// Against is the champion that the curves are measured against; nil where none is known.
 	Against *Against `json:"against,omitempty" doc:"The champion that the curves are measured against"`
+	// ToLabel is how many files the studio offers to label.
+	ToLabel int `json:"to_label,omitempty" doc:"How many files have no label that would teach the model most: GET /runs/{run}/next-labels"`
 	// Report says that a report can be written from what is there.
 	Report bool `json:"report"`
 }
@@ -125,6 +127,9 @@ func (s *Section) read(rec job.Record) View {
 		return v
 	}
 	v.Report = true
+	if result.Prediction != nil {
+		v.ToLabel = len(result.Prediction.NextLabels)
+	}
 	verdict := report.NewVerdict(result)
 	v.Summary, v.Help = verdict.Sentence, verdict.Help
 	v.Settings = settingsOf(result)

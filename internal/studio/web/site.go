@@ -105,7 +105,7 @@ type View struct {
 	Dataset *Dataset
 	// Nav is the entry of the navigation that the page belongs to: "runs", "models" or "files".
 	Nav string
-	// Islands are the scripts that the page uses where they are built: "live", "try", "editor".
+	// Islands are the scripts that the page uses where they are built: "live", "try", "editor", "label".
 	Islands []string
 	// Data is what the template of the section shows.
 	Data any

@@ -125,6 +125,11 @@ class Images(WithLabelSets):
 
         return traits.of(examples)
 
+    def points(self, examples, columns, types):
+        from trainer.kinds.image import points
+
+        return points.of(examples)
+
     def without_parts(self, example, columns, most: int):
         from trainer.kinds.image import without
 

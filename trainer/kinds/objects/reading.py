@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from trainer.core.example import SPLITS, Dataset, Example
 from trainer.core.kind import Kind
-from trainer.data import audit, chosen, duplicates, images, names, splits, subset
+from trainer.data import audit, chosen, duplicates, images, names, ordered, splits, subset
 from trainer.data.checks import Checks
 from trainer.data.claims import Claim, Files
 from trainer.data.keys import Keys
@@ -135,7 +135,8 @@ def _split(given: dict[str, list[Example]], keys: Keys, settings, checks: Checks
             swap = replace(e, target=min(inside, key=lambda k: (counts[k], k), default=""), group=scenes.get(e.file, ""))
             back[id(swap)] = replace(e, group=swap.group)
             swapped[name].append(swap)
-    held = splits.hold_out(swapped, Keys(lambda e: keys(back[id(e)])), settings, "pictures", "the labels", "The names of files", checks)
+    of_swapped = Keys(lambda e: keys(back[id(e)]))
+    held = splits.hold_out(swapped, of_swapped, settings, "pictures", "the labels", "The names of files", checks, ordered.SCENES)
     return {name: [back[id(e)] for e in rows] for name, rows in held.items()}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from trainer.core.example import Example
 from trainer.core.input import Input
-from trainer.data import audit, chosen, names, splits
+from trainer.data import audit, chosen, names, ordered, splits
 from trainer.data.checks import Checks
 from trainer.data.duplicates import remove
 from trainer.data.keys import Keys
@@ -66,7 +66,7 @@ def split(given: dict[str, list[Example]], inputs: Iterable[Input], keys: Keys, 
     audit.copies(rows, keys, True, checks)
     rows = remove(rows, keys, settings.duplicates, checks)
     even = f"{len(scenes)} scenes, whose pictures stay together" if together else "pictures with and without rare classes"
-    found = splits.hold_out(rows, keys, settings, "pictures", even, "Folders", checks)
+    found = splits.hold_out(rows, keys, settings, "pictures", even, "Folders", checks, ordered.SCENES)
     if not found["validation"]:
         raise UserError(
             "too_few_pictures",

@@ -56,6 +56,7 @@ def _files(kind: str, candidates: list[Input], found: Sources, settings, checks:
     reading.roles.columns = () if kind == IMAGE else (CONTENT,)  # as a model of labelled files has them
     reading.files = [f.source.name for f in described]
     reading.given = _named(reading, described)
+    reading.together = [replace(t, of={(described[row].source.name, 0): g for (_, row), g in t.of.items()}) for t in reading.together]
     _leave(candidates, set(reading.files), found, f"it has none of {settings.label_from}")
     return reading
 
@@ -123,4 +124,4 @@ def _keep_whole(reading: Reading, roles: Roles, file_of: dict[str, str], checks:
     if count < MIN_FILES:
         checks.warning("few_files", f"The {roles.label} is one for each of {count} files, of which the test has few: its metrics may be chance.")
     reading.given = {name: [replace(e, group=file_of[e.file]) for e in rows] for name, rows in reading.given.items()}
-    reading.rule = Rule(whole=f"the rows of each of {count} files")
+    reading.rule = Rule(whole=f"the rows of each of {count} files", new="files")

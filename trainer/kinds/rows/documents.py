@@ -6,6 +6,7 @@ from trainer.core.example import SPLITS, Example
 from trainer.core.input import Input
 from trainer.data import folders, names
 from trainer.data.checks import Checks
+from trainer.data.cut import END, Cut
 from trainer.errors import some
 
 PASSAGE = 2000  # characters, about 500 tokens of English
@@ -37,6 +38,7 @@ def read(sources: list[Input], settings, checks: Checks) -> dict[str, list[Examp
         checks.warning("empty_rows", f"{len(empty)} files are left out because they contain no text: {some(empty, 6)}.")
         checks.drop("the file contains no text", len(empty))
     if not by_name and not many:
+        checks.cut = Cut(END)
         checks.events.decision("held_out", "end", "The end of each text is held out for validation and test.")
     return given
 

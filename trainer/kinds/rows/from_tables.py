@@ -13,9 +13,10 @@ from trainer.data.columns import fills, profiles
 from trainer.data.columns.features import NUMBER
 from trainer.data.formats import tables
 from trainer.data.formats.table import NotATable, Table
+from trainer.data.ordered import PLACE, TIME
 from trainer.data.sources import Ignored
 from trainer.errors import UserError, some
-from trainer.kinds.rows import column_checks, file_labels, gaps, roles as roles_of, split_rules, turned_tables
+from trainer.kinds.rows import belonging, column_checks, file_labels, gaps, roles as roles_of, split_rules, turned_tables
 from trainer.kinds.rows.examples import Rows
 from trainer.kinds.rows.labelled_files import Reading
 from trainer.kinds.rows.roles import Roles
@@ -120,7 +121,9 @@ def reading(group: list[Table], roles: Roles, seen: dict, index: images.Index, s
             checks.drop(repair.dropped, repair.count)
     rows.report(where, settings.missing_labels, checks)
     column_checks.check(roles, seen, where, checks)
-    return Reading(roles, given, sorted(t.name for t in group), styles, rule)
+    by_place = settings.split == PLACE
+    ways = [] if rule.by == TIME or by_place else belonging.found(group, roles, seen, rule.flatters)
+    return Reading(roles, given, sorted(t.name for t in group), styles, rule, ways)
 
 
 def _split_files(group: list[Table], events: Events) -> dict[str, list[Table]]:

@@ -12,6 +12,7 @@ from trainer.data.columns.values import Style
 from trainer.data.formats.table import Table
 from trainer.data.ordered import Rule
 from trainer.data.sources import Sources
+from trainer.data.together import Together
 from trainer.errors import UserError, some
 from trainer.kinds.rows import label_sets
 from trainer.kinds.rows.roles import IMAGE, Roles
@@ -29,6 +30,7 @@ class Reading:
     files: list[str]
     styles: dict[str, Style] = field(default_factory=dict)
     rule: Rule | None = None  # none where the examples are no rows of tables
+    together: list[Together] = field(default_factory=list)
 
 
 def from_metadata(found: Sources, settings, checks: Checks) -> Reading:

@@ -9,10 +9,11 @@ from trainer.core import mapped, registry
 from trainer.core.columnar import targets
 from trainer.core.example import Dataset, Example
 from trainer.core.kind import Kind
-from trainer.data import audit, chosen, file_names, folders, images, names, ordered, origins, splits, subset
+from trainer.data import audit, chosen, file_names, folders, images, names, ordered, origins, splits, subset, together
 from trainer.data.checks import Checks
 from trainer.data.claims import ROWS, Claim, Files
 from trainer.data.columns.features import CATEGORY, NUMBER, TEXT
+from trainer.data.cut import Cut
 from trainer.data.keys import Keys
 from trainer.data.sources import Sources
 from trainer.errors import UserError, some
@@ -85,13 +86,18 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
     checks.ignore(found.ignored.items())
     roles = reading.roles
     given: dict[str, Any] = {**reading.given}  # lists, or views of columns
-    if reading.rule is None and not (settings.split == ordered.GROUP and found.origins.others):
+    by_names = together.of_files(given)
+    rule = reading.rule
+    if rule is None and settings.split == ordered.GROUP and by_names and not found.origins.others:
+        given, rule = together.kept(given, by_names[0], roles.kind.things)
+    elif rule is None and not (settings.split == ordered.GROUP and found.origins.others):
         ordered.check_random(settings.split, roles.kind.things)
     if roles.reads_images:
         whole = {id(e) for e in images.of_one_sort(images.without_broken([e for rows in given.values() for e in rows], checks), checks)}
         given = {name: [e for e in rows if id(e) in whole] for name, rows in given.items()}
     chosen.check(claimed.files.spec.inputs, given, checks.not_read)
-    grouped = origins.group(given, found.origins, roles.labelled, settings, reading.rule, checks)
+    grouped = origins.group(given, found.origins, roles.labelled, settings, rule, checks)
+    ways = [] if grouped.rule.whole else [*together.of_datasets(given, found.origins), *(reading.together or by_names)]
     given, rule = grouped.rows, grouped.rule
     by_time = roles.reads_cells and rule.by == ordered.TIME
     by_row = roles.reads_cells and NUMBER not in roles.types.values()
@@ -109,6 +115,8 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
         audit.examples(complete, roles.labelled, keys, checks)
         if roles.reads_cells or roles.reads_texts:
             leaks.check(complete["train"], roles, checks)
+    if checks.cut == Cut():
+        checks.cut = claimed.files.checks.cut  # of what was cut while it was read
     split_sha256 = splits.digest(complete, keys)
     mapped.rest()
     memory.release()
@@ -127,6 +135,7 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
         checks=checks.entries,
         split_sha256=split_sha256,
         separator=roles.sets.separator if roles.sets else "",
+        together=tuple(ways),
     )
 
 

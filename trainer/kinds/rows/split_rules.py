@@ -4,20 +4,18 @@ from dataclasses import dataclass, field, replace
 
 import numpy
 
-from trainer.data import names, ordered, places, series
-from trainer.data.columns import choices, clocks, joined_clocks, values
+from trainer.data import ordered, series
+from trainer.data.columns import choices, clocks, joined_clocks
 from trainer.data.columns.clocks import Clock
 from trainer.data.columns.profiles import Profile
 from trainer.data.formats.table import Table
 from trainer.data.ordered import Rule
 from trainer.data.series import Series
 from trainer.errors import UserError, some
+from trainer.kinds.rows import belonging
 from trainer.kinds.rows.roles import Roles
 
 NONE = "none"  # as time_column: there is no time
-_LATITUDES = ("latitude", "lat", "decimallatitude", "decimal_latitude", "gps_lat", "gps_latitude", "breitengrad")
-_LONGITUDES = ("longitude", "lon", "lng", "long", "decimallongitude", "decimal_longitude", "gps_lon", "gps_longitude", "längengrad")
-MIN_GROUPS = 10  # of rows that belong together
 _MAX_KEYS = 12  # columns that are tried as what tells series apart
 
 
@@ -45,12 +43,12 @@ def choose(tables: list[Table], roles: Roles, seen: dict[str, Profile], settings
         return _refuse_time(Rule(), settings, where), Marks()
     found = _series(tables, roles, seen, settings, where)
     if found is None:
-        rule = Rule(flatters=_alike_places(tables, roles, seen) or _alike_rows(tables, roles, seen))
+        rule = Rule(flatters=belonging.alike(tables, roles, seen))
         return _refuse_time(rule, settings, where), Marks()
     clock, how = found
     rule = _of_series(clock, how, roles, settings)
     if rule == Rule():
-        rule = Rule(flatters=_alike_places(tables, roles, seen) or _alike_rows(tables, roles, seen), unlike=_unlike(clock, how, roles))
+        rule = Rule(flatters=belonging.alike(tables, roles, seen), unlike=_unlike(clock, how, roles))
     return rule, Marks(times=_by_table(tables, clock.times.tolist()))
 
 
@@ -115,7 +113,7 @@ def _series(tables: list[Table], roles: Roles, seen: dict[str, Profile], setting
     found = [_named(tables, seen, asked, where)] if asked else _clocks(tables, roles, seen)
     if not found:
         return None
-    target, known, classes = _target(tables, roles, seen)
+    target, known, classes = belonging.target(tables, roles, seen)
     keys = _keys(tables, roles, seen)
     looked = []
     for clock in found:
@@ -131,7 +129,7 @@ def _series(tables: list[Table], roles: Roles, seen: dict[str, Profile], setting
 def _named(tables: list[Table], seen: dict[str, Profile], asked: str, where: str) -> Clock:
     """The column that the user calls a clock. Raises UserError if it is none."""
     name = choices.resolve(asked, seen, "time_column", where)
-    clock = clocks.asked(name, _cells(tables, name))
+    clock = clocks.asked(name, belonging.cells(tables, name))
     if clock is None:
         raise UserError(
             "no_times", f"The column {name} of {where} has neither dates nor numbers, so it tells no times.",
@@ -143,65 +141,23 @@ def _named(tables: list[Table], seen: dict[str, Profile], asked: str, where: str
 def _clocks(tables: list[Table], roles: Roles, seen: dict[str, Profile]) -> list[Clock]:
     """The columns that tell when a row was recorded, alone or several together."""
     sides = (roles.label, roles.id, roles.split, roles.group)
-    joined = joined_clocks.of({n: p.dates for n, p in seen.items() if n not in sides}, lambda name: _cells(tables, name))
+    joined = joined_clocks.of({n: p.dates for n, p in seen.items() if n not in sides}, lambda name: belonging.cells(tables, name))
     found = [joined] if joined is not None else []
     for name, p in seen.items():
         may_be = name not in (*sides, *(joined.parts if joined is not None else ())) and clocks.may_be(name, p.dates, p.numeric, tables[0].each(name))
-        if may_be and (clock := clocks.of(name, _cells(tables, name))) is not None:
+        if may_be and (clock := clocks.of(name, belonging.cells(tables, name))) is not None:
             found.append(clock)
     return found
-
-
-def _cells(tables: list[Table], name: str) -> list[str]:
-    return [c for t in tables for c in t.cells(name)]
-
-
-def _target(tables: list[Table], roles: Roles, seen: dict[str, Profile]) -> tuple[numpy.ndarray, numpy.ndarray, bool]:
-    """The label of each row as a number, whether it is known, and whether the numbers are codes of classes."""
-    cells = _cells(tables, roles.label) if roles.sets is None else [c or "" for t in tables for c in roles.sets.targets(t)]
-    if not roles.regression:
-        read = {c: values.label(c) for c in set(cells)}
-        codes = _codes(list(map(read.__getitem__, cells)))
-        there = {c: bool(label) for c, label in read.items()}
-        return codes, numpy.fromiter(map(there.__getitem__, cells), bool, len(cells)), True
-    numbers = numpy.array([float(c) if c else numpy.nan for c in values.as_numbers(cells, seen[roles.label].style)])
-    return numpy.nan_to_num(numbers), ~numpy.isnan(numbers), False
-
-
-def _codes(cells: list[str]) -> numpy.ndarray:
-    """A number for each cell, equal for equal cells."""
-    numbers = {cell: number for number, cell in enumerate(dict.fromkeys(cells))}
-    return numpy.fromiter(map(numbers.__getitem__, cells), int, len(cells))
 
 
 def _keys(tables: list[Table], roles: Roles, seen: dict[str, Profile]) -> dict[str, numpy.ndarray]:
     """The columns of few values that repeat, and the files, as codes: one of them may tell series apart."""
     rows = sum(len(t.rows) for t in tables)
     fitting = [n for n, p in seen.items() if n != roles.label and 2 <= p.distinct <= rows // series.MIN_LENGTH and not p.is_free_text]
-    keys = {n: _codes(_cells(tables, n)) for n in fitting[:_MAX_KEYS]}
+    keys = {n: belonging.codes(belonging.cells(tables, n)) for n in fitting[:_MAX_KEYS]}
     if 1 < len(tables) <= rows // series.MIN_LENGTH:
         keys.setdefault("file", numpy.repeat(numpy.arange(len(tables)), [len(t.rows) for t in tables]))
     return keys
-
-
-def _coordinates(seen: dict[str, Profile]) -> tuple[str, str] | None:
-    """The columns with latitude and longitude by their names, if they hold numbers."""
-    by_name = {names.nfc(n).strip().lower().replace(" ", "_"): n for n in reversed(list(seen)) if seen[n].numeric}
-    north = next((by_name[n] for n in _LATITUDES if n in by_name), "")
-    east = next((by_name[n] for n in _LONGITUDES if n in by_name), "")
-    return (north, east) if north and east else None
-
-
-def _blocks(tables: list[Table], seen: dict[str, Profile]) -> list[str] | None:
-    """The block of each row; None where the tables have no places, or all rows lie in one."""
-    if (found := _coordinates(seen)) is None:
-        return None
-    north, east = (numpy.array([float(c) if c else numpy.nan for c in values.as_numbers(_cells(tables, n), seen[n].style)]) for n in found)
-    known = ~(numpy.isnan(north) | numpy.isnan(east))
-    if not known.any() or numpy.abs(north[known]).max() > 90 or numpy.abs(east[known]).max() > 360:
-        return None
-    blocks = places.blocks(north, east)
-    return blocks if len(set(blocks) - {""}) > 1 else None
 
 
 def _by_place(tables: list[Table], roles: Roles, seen: dict[str, Profile], where: str) -> tuple[Rule, Marks]:
@@ -210,48 +166,12 @@ def _by_place(tables: list[Table], roles: Roles, seen: dict[str, Profile], where
             "two_splits", f"data.split is place, but group_column is set to {roles.group}, and rows cannot be kept together by both.",
             "Leave group_column empty, or set data.split to group.",
         )  # fmt: skip
-    blocks = _blocks(tables, seen)
+    blocks = belonging.blocks(tables, seen, asked=True)
     if blocks is None:
         raise UserError(
-            "no_places", f"data.split is place, but {where} has no two columns latitude and longitude with numbers in degrees and several places.",
+            "no_places", f"data.split is place, but {where} has no two columns with numbers called latitude and longitude (in degrees), easting and "
+            "northing, or x and y, that tell several places.",
             "Name the columns latitude and longitude, or set data.split to random.",
         )  # fmt: skip
     count = len(set(blocks) - {""})
-    return Rule(whole=f"the rows of each of {count} blocks of the map"), Marks(blocks=_by_table(tables, blocks))
-
-
-def _alike_rows(tables: list[Table], roles: Roles, seen: dict[str, Profile]) -> str:
-    """The warning for rows of one patient, plot or the like, which are much more alike than others and which nobody keeps together; else empty.
-
-    A column with no more values than the label may be its code.
-    """
-    if roles.group:
-        return ""
-    target, known, classes = _target(tables, roles, seen)
-    rows, labels = int(known.sum()), len(set(target[known].tolist())) if classes else 0
-    for name, p in seen.items():
-        fits = names.is_identifier(name) and name != roles.label
-        if not fits or not max(MIN_GROUPS, labels + 1) <= p.distinct <= rows // 2:
-            continue
-        cells = numpy.array(_cells(tables, name))[known].tolist()
-        if places.alike_in(cells, target[known], classes) < series.ALIKE:
-            return (
-                f"Rows with the same {name} are much more alike in {roles.label} than others: in a random split each test row has such rows in "
-                f"training, so the metrics are better than for new ones. To keep them together, set group_column to {name}."
-            )
-    return ""
-
-
-def _alike_places(tables: list[Table], roles: Roles, seen: dict[str, Profile]) -> str:
-    """The warning for rows whose neighbours on the map are much more alike than others, which a random split puts into training; else empty."""
-    blocks = _blocks(tables, seen)
-    if blocks is None:
-        return ""
-    target, known, classes = _target(tables, roles, seen)
-    rows = known & numpy.array([bool(b) for b in blocks])
-    if places.alike_in([b for b, used in zip(blocks, rows) if used], target[rows], classes) >= series.ALIKE:
-        return ""
-    return (
-        f"Rows in the same part of the map are much more alike in {roles.label} than others: in a random split each test row has neighbours in "
-        "training, so the metrics are better than for new places. If these are to be predicted, set data.split to place."
-    )
+    return Rule(whole=f"the rows of each of {count} blocks of the map", new="parts of the map"), Marks(blocks=_by_table(tables, blocks))

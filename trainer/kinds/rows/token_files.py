@@ -7,6 +7,7 @@ from trainer.core.example import SPLITS, Example
 from trainer.core.input import Input
 from trainer.data import names
 from trainer.data.checks import Checks
+from trainer.data.cut import END, Cut
 from trainer.errors import UserError, some
 from trainer.kinds.rows import token_vocabulary as tokens
 from trainer.kinds.rows.token_vocabulary import Passage, TokenFile, Vocabulary
@@ -43,6 +44,7 @@ def read(sources: list[Input], settings, checks: Checks) -> dict[str, list[Examp
         for file in by_split["train"]:
             for name, part in _held_out(_passages(file, vocabulary), missing).items():
                 given[name] += [_example(p) for p in part]
+        checks.cut = Cut(END)
         checks.events.decision("held_out", "end", f"The end of each training file is held out for {' and '.join(missing)}.")
     return given
 

@@ -14,6 +14,7 @@ from trainer.data.columns import dates, profiles
 from trainer.data.columns.clocks import NAMES
 from trainer.data.columns.features import NUMBER
 from trainer.data.columns.fills import KEEP
+from trainer.data.cut import Cut
 from trainer.data.formats.table import Table
 from trainer.errors import UserError, count, some
 from trainer.gc_pause import paused
@@ -119,6 +120,7 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
     splits["train"].details = examples_of.Details(lags, ends, horizon, found.known)
     test = f"The last {count(horizon, 'step')} of each series are the test" if tested.any() else "There is no test"
     origins = len(numpy.unique(numpy.stack([splits["validation"].series, splits["validation"].ends]), axis=1).T)
+    checks.cut = Cut(ordered.TIME)
     checks.events.decision("split", "time", f"{test}; {count(origins, 'rolling origin')} before them choose the method and its intervals.")
     return Dataset(
         task=settings.task if settings.task in claimed.kind.tasks else claimed.kind.tasks[0],

@@ -111,6 +111,11 @@ class Tables(ExampleKind):
 
         return traits.of(examples, columns, types)
 
+    def points(self, examples, columns, types):
+        from trainer.kinds.table import points
+
+        return points.of(examples, columns, types)
+
     def shared_parts(self, data):
         return data.columns
 

@@ -138,6 +138,11 @@ class Texts(WithLabelSets):
 
         return traits.of(examples)
 
+    def points(self, examples, columns, types):
+        from trainer.kinds.text import points
+
+        return points.of(examples)
+
     def without_parts(self, example, columns, most: int):
         from trainer.kinds.text import without
 

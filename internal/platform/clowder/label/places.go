@@ -62,6 +62,16 @@ func partsOf(from string) []string {
 	}
 }
 
+// Keys are the keys of metadata that label_from names. Tags and sections have none.
+func Keys(from string) (keys []string) {
+	for _, part := range partsOf(from) {
+		if key, isKey := strings.CutPrefix(part, notePrefix); isKey && strings.TrimSpace(key) != "" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
 // labelPlaces are the places that label_from names, those in metadata together, since a file is asked for its metadata once.
 type labelPlaces struct {
 	places []labels

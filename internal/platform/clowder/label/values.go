@@ -12,12 +12,19 @@ import (
 // labelIn returns the label under a key, and the version of the file that it describes. The key is the name of a member, or names of nested
 // members with points between them. notes are in the order of clowder.SortNotes, so the newest version that has a label counts.
 func labelIn(notes []clowder.Note, key string) (label string, version int) {
+	label, note := In(notes, key)
+	return label, note.Version
+}
+
+// In returns the label under a key of the metadata of a file, and the entry that it is from; empty for none. notes are in the order of
+// clowder.SortNotes.
+func In(notes []clowder.Note, key string) (label string, from clowder.Note) {
 	for _, note := range notes {
 		if label := labelOf(memberOf(note.Content, key)); label != "" {
-			return label, note.Version
+			return label, note
 		}
 	}
-	return "", 0
+	return "", clowder.Note{}
 }
 
 // memberOf returns the member that a key names: exactly, or by nested names, or without regard to case, blanks and the address in front of

@@ -102,7 +102,7 @@ def training(
     from importlib.metadata import version
 
     learnt = sections.learnt(section, graph.task, plan.target.metrics)
-    shown = [sections.graph(section, graph.task, bool(prepared.data.dropped)), learnt, *promise, *doubts.sections]
+    shown = [sections.graph(section, graph.task, bool(prepared.data.dropped)), learnt, sections.imitated(prepared.links), *promise, *doubts.sections]
     results.finish(
         spec, settings, "training", plan.task, events, began,
         checks=prepared.data.checks, warnings=outcome.warnings, estimate_seconds=outcome.estimate_seconds, hardware=outcome.hardware,

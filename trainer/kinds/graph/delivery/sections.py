@@ -4,9 +4,12 @@ import math
 
 from trainer.core import blocks
 from trainer.core.blocks import DATA, RESULT, Axis, Block, Cell, Chart, Column, Rule, Section, Series
+from trainer.data import ordered
+from trainer.data.cut import TITLE, Cut
 from trainer.errors import count, size_in_words
 from trainer.kinds.graph.delivery import words
 from trainer.kinds.graph.graph import LINKS
+from trainer.kinds.graph.splits import LinkSplits
 from trainer.measure.metric import Metric
 
 _COLOURS = {
@@ -23,10 +26,24 @@ _GUESSES = (
     "Where nodes are people, it is a claim about persons: check it before you use it."
 )
 
+_NODES = "the scores stand for other nodes of this graph, and not for those of another one."
+
 
 def graph(told: dict, task: str, dropped_apart: bool) -> Section:
     """What the graph of ``told`` is (see trainer.kinds.graph.delivery.figures)."""
     return Section(DATA, "Graph", [blocks.facts(words.facts(told, task, dropped_apart)), *_degrees(told["degrees"])])
+
+
+def imitated(links: LinkSplits | None) -> Section:
+    """What the test edges of ``links`` stand for; without them, the test nodes."""
+    if links is None:
+        text = "The test nodes are part of the graph that the model has seen, with their edges and without their labels: " + _NODES
+    elif links.way == "given":
+        text = Cut().imitates("edges")
+    else:
+        text = Cut(ordered.TIME if links.way == "time" else ordered.RANDOM).imitates("edges")
+    known = f"{len(links.test) - links.unseen:,} of {len(links.test):,} test edges are between nodes that have training edges." if links else ""
+    return Section(RESULT, TITLE, [blocks.text(text, *[known] * bool(known))])
 
 
 def learnt(told: dict, task: str, metrics: dict[str, Metric]) -> Section:

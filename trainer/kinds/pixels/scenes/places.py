@@ -5,8 +5,9 @@ import math
 from dataclasses import dataclass, replace
 
 from trainer.core.example import SPLITS, Example
-from trainer.data import names, splits
+from trainer.data import names, ordered, splits
 from trainer.data.checks import Checks
+from trainer.data.cut import Cut
 from trainer.data.keys import Keys, Sum
 from trainer.errors import UserError, count
 
@@ -85,12 +86,14 @@ def split(
         given["train"] = [replace(e, target="filled") for e in given["train"]]
     even = f"{len(scenes)} scenes, whose blocks stay together" if together else "blocks with and without rare classes"
     keys = Keys(_key)
-    cut = splits.hold_out(given, keys, settings, f"blocks of {of_side} x {of_side} pixels", even, "Folders", checks)
+    cut = splits.hold_out(given, keys, settings, f"blocks of {of_side} x {of_side} pixels", even, "Folders", checks, ordered.SCENES)
     if not cut["train"] or not cut["validation"]:
         raise UserError("too_few_pictures", "No blocks are left for validation, which chooses the model.", "Add scenes, or label more of them.")
     trained = {e.file for e in cut["train"]}
     parts = {name: [e.content[0] for e in rows] for name, rows in cut.items()}
     shared = {e.content[0].scene for name in ("validation", "test") for e in cut[name] if e.file in trained}
+    if shared and checks.cut.by == ordered.RANDOM:
+        checks.cut = Cut(ordered.GROUP, "parts of the same scenes")
     if shared:
         free = gap(of_side)
         for name in ("validation", "test"):

@@ -1,0 +1,201 @@
+package labels_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
+	"github.com/ncsa/clowder-ray/internal/clowder/versions"
+	"github.com/ncsa/clowder-ray/internal/job"
+	"github.com/ncsa/clowder-ray/internal/platform/clowder/label"
+	"github.com/ncsa/clowder-ray/test/studio/site"
+)
+
+// birds is the prediction whose files are labelled in the tests: a picture, a text and a picture.
+const birds = site.Birds
+
+// withBirds is a site with that prediction, and the ids of its files.
+func withBirds(t *testing.T, version int, labelFrom string) (s *site.Site, files []string) {
+	t.Helper()
+	s = site.New(t, site.Options{Version: version})
+	return s, s.AddBirds(t, labelFrom)
+}
+
+// page reads a page as a user.
+func page(t *testing.T, s *site.Site, user, path string) (int, string) {
+	t.Helper()
+	answer, err := s.Login(t, user).Get(s.URL + "/" + path)
+	require.NoError(t, err)
+	defer func() { _ = answer.Body.Close() }()
+	doc, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	return answer.StatusCode, string(doc)
+}
+
+// ask sends a request of the API with the key of a person.
+func ask(t *testing.T, s *site.Site, user, method, path string, body any) (int, map[string]any) {
+	t.Helper()
+	doc, err := json.Marshal(body)
+	require.NoError(t, err)
+	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+"/api/v1/runs/"+path, bytes.NewReader(doc))
+	require.NoError(t, err)
+	req.Header.Set("X-API-KEY", s.Clowder.Key(user))
+	req.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer func() { _ = answer.Body.Close() }()
+	var found map[string]any
+	require.NoError(t, json.NewDecoder(answer.Body).Decode(&found))
+	return answer.StatusCode, found
+}
+
+// notes are the entries of a file as a training reads them.
+func notes(t *testing.T, s *site.Site, version int, file string) []clowder.Note {
+	t.Helper()
+	client, err := clowder.NewClient(clowder.Config{URL: s.Clowder.URL, Version: version})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	session, err := versions.Of(version).At(client, "", job.Secret(s.Clowder.Key(site.Alice)))
+	require.NoError(t, err)
+	found, err := session.FileNotes(t.Context(), file)
+	require.NoError(t, err)
+	return found
+}
+
+func TestALabelIsWrittenOnceAndReadByTheNextTraining(t *testing.T) {
+	t.Parallel()
+	for _, version := range []int{1, 2} {
+		s, files := withBirds(t, version, "metadata.plant species")
+		status, list := ask(t, s, site.Bob, http.MethodGet, birds+"/next-labels", nil)
+		require.Equal(t, []any{200, "plant species", 3}, []any{status, list["key"], len(list["items"].([]any))}, "%v", list)
+
+		want := map[string]any{"file": files[0], "label": "robin"}
+		for range 2 {
+			status, item := ask(t, s, site.Bob, http.MethodPost, birds+"/label", want)
+			require.Equal(t, []any{200, "robin"}, []any{status, item["label"]}, "%v", item)
+		}
+		written := notes(t, s, version, files[0])
+		require.Len(t, written, 1, "the same label twice is one entry")
+		read, by := label.In(written, "plant species")
+		require.Equal(t, []any{"robin", true, map[string]any{"plant species": "robin"}}, []any{read, by.ByPerson, by.Content})
+		require.Contains(t, by.Name, "bob")
+
+		status, problem := ask(t, s, site.Alice, http.MethodPost, birds+"/label", map[string]any{"file": files[0], "label": "wren"})
+		require.Equal(t, []any{409, "labelled"}, []any{status, problem["type"]}, "Alice did not see the label of Bob")
+		status, _ = ask(t, s, site.Alice, http.MethodPost, birds+"/label", map[string]any{"file": files[0], "label": "wren", "was": "robin"})
+		require.Equal(t, 200, status)
+		read, _ = label.In(notes(t, s, version, files[0]), "plant species")
+		require.Equal(t, "wren", read, "the newest label counts")
+		status, problem = ask(t, s, site.Bob, http.MethodPost, birds+"/label/undo", map[string]any{"file": files[0], "label": "wren"})
+		require.Equal(t, []any{409, "not-yours"}, []any{status, problem["type"]})
+		for range 2 {
+			status, _ = ask(t, s, site.Alice, http.MethodPost, birds+"/label/undo", map[string]any{"file": files[0], "label": "wren"})
+			require.Equal(t, 200, status)
+			read, _ = label.In(notes(t, s, version, files[0]), "plant species")
+			require.Equal(t, "robin", read, "the label of Bob counts again")
+		}
+	}
+}
+
+func TestALabelWhoseAnswerWasLostIsNotDoubled(t *testing.T) {
+	t.Parallel()
+	s, files := withBirds(t, 2, "metadata.species")
+	s.Clowder.Fail(clowdertest.Fault{Method: http.MethodPost, Path: "/metadata", Status: http.StatusInternalServerError, After: true, Times: 1})
+	status, item := ask(t, s, site.Bob, http.MethodPost, birds+"/label", map[string]any{"file": files[1], "label": "robin"})
+	require.Equal(t, []any{200, "robin"}, []any{status, item["label"]}, "%v", item)
+	require.Len(t, notes(t, s, 2, files[1]), 1)
+
+	s.Clowder.Fail(clowdertest.Fault{Method: http.MethodPost, Path: "/metadata", Status: http.StatusInternalServerError})
+	status, problem := ask(t, s, site.Bob, http.MethodPost, birds+"/label", map[string]any{"file": files[2], "label": "robin"})
+	require.Equal(t, []any{502, "clowder"}, []any{status, problem["type"]})
+	s.Clowder.ClearFaults()
+	require.Empty(t, notes(t, s, 2, files[2]))
+}
+
+func TestWhoMayNotLabelIsToldWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	s, files := withBirds(t, 2, "")
+	status, list := ask(t, s, site.Carol, http.MethodGet, birds+"/next-labels", nil)
+	require.Equal(t, []any{200, "label"}, []any{status, list["key"]}, "a viewer may look, and a model of folders has the key label")
+	for _, path := range []string{"/label", "/label/undo"} {
+		status, problem := ask(t, s, site.Carol, http.MethodPost, birds+path, map[string]any{"file": files[0], "label": "wren"})
+		require.Equal(t, []any{403, "You are viewer of this dataset; this needs the role uploader."}, []any{status, problem["detail"]})
+		require.Contains(t, problem["do"], "Ask an owner")
+	}
+	status, _ = ask(t, s, site.Dave, http.MethodPost, birds+"/label", map[string]any{"file": files[0], "label": "wren"})
+	require.Equal(t, 404, status)
+	for name, body := range map[string]map[string]any{
+		"a file of no list":        {"file": "0123456789abcdef01234567", "label": "wren"},
+		"no label":                 {"file": files[0], "label": "  "},
+		"a label that is too long": {"file": files[0], "label": strings.Repeat("é", 150)},
+	} {
+		status, problem := ask(t, s, site.Bob, http.MethodPost, birds+"/label", body)
+		require.Contains(t, []int{404, 422}, status, "%s: %v", name, problem)
+	}
+	for _, file := range files {
+		require.Empty(t, notes(t, s, 2, file))
+	}
+	_, answer := page(t, s, site.Carol, "runs/"+birds+"/label")
+	require.Contains(t, answer, "You are viewer of this dataset; labels need the role uploader.")
+	require.NotContains(t, answer, `name="label"`)
+	status, answer = page(t, s, site.Alice, "runs/ft-none/label")
+	require.Equal(t, 404, status, answer)
+}
+
+func TestThePageGoesFromFileToFile(t *testing.T) {
+	t.Parallel()
+	s, files := withBirds(t, 2, "metadata.species, metadata.site")
+	bob := s.Login(t, site.Bob)
+	send := func(path string, form url.Values) string {
+		answer, err := bob.PostForm(s.URL+"/runs/"+birds+"/"+path, form)
+		require.NoError(t, err)
+		defer func() { _ = answer.Body.Close() }()
+		require.Equal(t, http.StatusSeeOther, answer.StatusCode)
+		next, err := bob.Get(s.URL + answer.Header.Get("Location"))
+		require.NoError(t, err)
+		defer func() { _ = next.Body.Close() }()
+		body, err := io.ReadAll(next.Body)
+		require.NoError(t, err)
+		return string(body)
+	}
+	_, first := page(t, s, site.Bob, "runs/"+birds+"/label")
+	require.Contains(t, first, "File 1 of 3")
+	require.Contains(t, first, `src="/runs/`+birds+`/label/files/`+files[0]+`"`)
+	form := url.Values{"file": {files[0]}, "key": {"species"}, "label": {"wren"}}
+	second := send("label", form)
+	require.Contains(t, second, "one.png is labelled <strong>wren</strong>")
+	require.Contains(t, second, "a bird &lt;b&gt;sings&lt;/b&gt;", "it is text")
+	require.Contains(t, send("label/undo", form), "File 1 of 3")
+	require.Empty(t, notes(t, s, 2, files[0]))
+	send("label", url.Values{"file": {files[0]}, "key": {"species"}, "label": {"wren"}, "other": {" grey  heron "}})
+	send("label", url.Values{"file": {files[1]}, "key": {"species"}, "label": {"wren"}})
+	s.Restart(t) // the service keeps nothing of it
+	bob = s.Login(t, site.Bob)
+	_, third := page(t, s, site.Bob, "runs/"+birds+"/label")
+	require.Contains(t, third, "File 3 of 3")
+	_, end := page(t, s, site.Bob, "runs/"+birds+"/label?after=3")
+	for _, want := range []string{"2 of 3 files have a label.", "1 were skipped", "label_from: metadata.species", "grey heron"} {
+		require.Contains(t, end, want)
+	}
+	_, run := page(t, s, site.Bob, "runs/"+birds)
+	require.Contains(t, run, `href="/runs/`+birds+`/label"`)
+
+	answer, err := bob.Get(s.URL + "/runs/" + birds + "/label/files/" + files[0])
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	require.Equal(t, []string{"image/png", "sandbox; default-src 'none'"}, []string{answer.Header.Get("Content-Type"), answer.Header.Get("Content-Security-Policy")})
+	for _, other := range []string{files[1], "0123456789abcdef01234567"} {
+		answer, err := bob.Get(s.URL + "/runs/" + birds + "/label/files/" + other)
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		require.Equal(t, http.StatusNotFound, answer.StatusCode, "no picture of the list")
+	}
+}

@@ -1,0 +1,16 @@
+// The page that labels files: each key of data-press presses its button or follows its link. The page works without it.
+import { islands } from "./island";
+
+islands("label", (element) => {
+  document.addEventListener("keydown", (event) => {
+    const target = event.target as HTMLElement;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || target.closest("input, textarea, select") !== null) {
+      return;
+    }
+    const pressed = element.querySelector<HTMLElement>(`[data-press="${CSS.escape(event.key.toLowerCase())}"]`);
+    if (pressed !== null) {
+      event.preventDefault();
+      pressed.click();
+    }
+  });
+});

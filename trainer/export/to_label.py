@@ -1,0 +1,136 @@
+"""The rows of a prediction whose label would teach the model most: ``next-labels.csv``, and what the studio and the report show of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+import numpy
+
+from trainer.config.spec import Spec
+from trainer.core import blocks, columnar
+from trainer.core.blocks import RESULT, Cell, Column, Section
+from trainer.core.columnar import taken, targets
+from trainer.core.placed import Placed
+from trainer.data.columns.values import Style
+from trainer.errors import count
+from trainer.export import display
+from trainer.export.finished import Answered
+from trainer.measure import next_labels
+from trainer.models import saved_model
+from trainer.run_folder import files
+from trainer.targets.unsure import Unsure
+
+FILE = "next-labels.csv"
+_TITLE = "Labels that would teach most"
+_LABEL = "label"  # the column to fill in where the model was not trained on a column
+_CHOSEN = (
+    "These are the rows without a label of which the model is least sure, without rows that are alike. A label for each of them teaches more than "
+    "labels for as many other rows."
+)
+_OF_FILES = (
+    "Open the run in the studio and choose Label: each label is written to the metadata of its file, and the next training reads it with label_from."
+)
+_OF_ROWS = (
+    "Fill in the column {label} of {file}, add the file to the dataset under another name, and train again. Rows that you leave empty are left out."
+)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """``found`` are the entries of result.json for files that can be labelled in Clowder. The text of the file is empty where nothing is listed."""
+
+    found: list[dict] = field(default_factory=list)
+    table: str = ""
+    sections: list[Section] = field(default_factory=list)
+
+    def write(self, out: Path) -> None:
+        """Write the file into ``out``, where there is one."""
+        if self.table:
+            files.write_text(out / FILE, self.table)
+
+    @property
+    def about(self) -> dict[str, dict]:
+        said = "The rows without a label whose label would teach the model most, the most useful first, with an empty column for it."
+        return {f"out/{FILE}": {"title": "Labels to add next", "text": said}} if self.table else {}
+
+
+def of(spec: Spec, described: dict, answered: Answered, columns: Sequence[str], label_column: str) -> Listed:
+    """The list for the rows of a prediction that have no label; an empty one for targets that say nothing of it. ``described`` is the model's."""
+    target, kind = answered.target, answered.kind
+    if not isinstance(target, Unsure) or not isinstance(kind, Placed):
+        return Listed()
+    open_rows = _without_label(spec, answered)
+    if not len(open_rows):
+        return Listed()
+
+    def points(rows: numpy.ndarray) -> numpy.ndarray:
+        return kind.points(taken(answered.examples, open_rows[rows]), columns, described.get("types", {}))
+
+    chosen = open_rows[next_labels.choose(target.uncertainty(answered.outputs[open_rows]), points)]
+    if not len(chosen):
+        return Listed()
+    of_files = not any(answered.examples[int(i)].row for i in chosen)
+    label = label_column or _LABEL
+    if of_files:
+        table = display.table([display.FILE, label, "predicted", "confidence"], (_of_file(answered, int(i)) for i in chosen))
+    else:
+        table = _of_rows(answered, chosen, columns, label, saved_model.styles(described))
+    ids = {i.name: i.id for i in spec.inputs if i.id}
+    named = [(answered.examples[int(i)].file, int(i)) for i in chosen] if of_files else []
+    found = [{"file": name, "id": ids[name], **_answer(answered, i)} for name, i in named if name in ids]
+    return Listed(found, table, [_section(answered, chosen, columns, label, bool(found), len(open_rows))])
+
+
+def _without_label(spec: Spec, answered: Answered) -> numpy.ndarray:
+    """The numbers of the rows without a label: neither in the data, nor in the metadata of their file, nor in the name of its folder."""
+    labelled = {i.name for i in spec.inputs if i.label or i.columns}
+    classes = set(answered.target.labels)
+    said, rows, where = targets(answered.examples), columnar.rows(answered.examples), columnar.files(answered.examples)
+    inside = {name: PurePosixPath(name).parent.name in classes for name in set(where)}
+    has = [bool(t) or name in labelled or (not row and inside[name]) for t, row, name in zip(said, rows.tolist(), where, strict=True)]
+    return numpy.flatnonzero(~answered.known & ~numpy.asarray(has, bool))
+
+
+def _answer(answered: Answered, i: int) -> dict:
+    found = {"predicted": answered.target.text(answered.predicted[i])}
+    return {**found, "confidence": round(float(answered.confidence[i]), 4)} if answered.confidence is not None else found
+
+
+def _of_file(answered: Answered, i: int) -> list:
+    return [answered.examples[i].file, "", *_answer(answered, i).values()]
+
+
+def _of_rows(answered: Answered, chosen: numpy.ndarray, columns: Sequence[str], label: str, styles: dict[str, Style]) -> str:
+    """The rows as a table that a training reads with the others: the columns of the model as they were written, and the column of the label."""
+    names = list(columns)
+    taken_names = {label.lower(), *(n.lower() for n in names)}
+    beside = [n for n in ("predicted", "confidence", "in file", "in row") if n not in taken_names]
+    lines = []
+    for i in chosen:
+        example = answered.examples[int(i)]
+        cells = [example.content] if isinstance(example.content, str) else list(example.content)
+        said = {**_answer(answered, int(i)), "in file": example.file, "in row": example.row}
+        lines.append(["", *(_written(c, styles.get(n)) for n, c in zip(names, cells)), *(said.get(n, "") for n in beside)])
+    return display.table([label, *names, *beside], lines)
+
+
+def _written(cell: str, style: Style | None) -> str:
+    """A cell as it is written in the data: numbers are read into a common form."""
+    if style is None or style.is_class or not cell.strip():
+        return cell
+    number = cell.replace(".", ",") if style.comma else cell
+    return f"{number} {style.unit}" if style.unit else number
+
+
+def _section(answered: Answered, chosen: numpy.ndarray, columns: Sequence[str], label: str, in_clowder: bool, without: int) -> Section:
+    rows = []
+    for i in chosen:
+        example = answered.examples[int(i)]
+        where = f"{example.file}, row {example.row}" if example.row else example.file
+        answer = _answer(answered, int(i))
+        content = display.short(answered.kind.content(example, columns))
+        rows.append([Cell(display.short(where)), Cell(content), Cell(display.short(answer["predicted"])), Cell(value=answer.get("confidence"))])
+    how = _OF_FILES if in_clowder else _OF_ROWS.format(label=label, file=FILE)
+    note = f"{count(len(chosen), 'row')} of {without:,} without a label, the most useful first."
+    head = [Column("Row"), Column("Content"), Column("Answer"), Column("Its probability")]
+    return Section(RESULT, _TITLE, [blocks.text(_CHOSEN, how), blocks.table("", head, rows, note=note, folded=True)])
