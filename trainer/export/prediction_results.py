@@ -12,6 +12,7 @@ from trainer.export.finished import Answered
 from trainer.measure.metric import described
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
+from trainer.shift.comparison import Comparison
 from trainer.targets import promise
 
 SAMPLES, PER_FILE = 20, 10_000
