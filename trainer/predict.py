@@ -5,10 +5,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import numpy
 
-from trainer import estimators, export
+from trainer import estimators, export, parted
 from trainer.archive.zips import Archive, NotAnArchive
 from trainer.config.spec import Spec, Version
 from trainer.core import registry
@@ -19,14 +20,15 @@ from trainer.core.input import Input
 from trainer.core.kind import Kind
 from trainer.data import sources
 from trainer.errors import UserError, count, reading_model, some
+from trainer.export import answer_lines
 from trainer.models import saved_model
 from trainer.models.catalogue import Base
+from trainer.parted.pieces import AT_ONCE, Question
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
 from trainer.targets import threshold as thresholds
 from trainer.targets.target import fits
 
-_AT_ONCE = 5000  # rows that an estimator predicts between two looks at whether the run is stopped
 _KINDS = (".json", ".txt", ".safetensors", ".model", ".jinja")  # the files of a model of this trainer; none of them runs code
 
 
@@ -96,7 +98,13 @@ def examples(spec: Spec, settings, model: Model, launcher, events: Events, began
     truth = target.encode(targets(rows_read))
     stop.check(spec.folder)
     events.phase("predict", f"Predicting {len(rows_read)} rows.")
-    if encoder is None:
+    many = parted.are_many(kind, rows_read)
+    in_parts = parted.Parted(Question(spec, settings, model, target), rows_read, truth, launcher, events) if many else None
+    if in_parts is not None:
+        if encoder is None:
+            _loaded(model, target, rows_read)
+        outputs, versions = in_parts.outputs()
+    elif encoder is None:
         outputs, versions = _estimated(spec, model, target, rows_read, events)
     else:
         outputs, versions = launcher.predict(kind.question(spec, settings, model, encoder, target, rows_read, truth))
@@ -109,7 +117,10 @@ def examples(spec: Spec, settings, model: Model, launcher, events: Events, began
     known = labelled & target.known(truth)
     _tell_of_unknown([t for t, unknown in zip(targets(answers), labelled & ~known) if unknown], int(labelled.sum()), events)
     answered = export.Answered(kind, answers, outputs, truth, known, target)
-    export.prediction(spec, settings, model, answered, files, list(columns), skipped, label_column, versions, events, began)
+    table = answer_lines.table if in_parts is None else in_parts.table
+    export.prediction(spec, settings, model, answered, files, list(columns), skipped, label_column, versions, events, began, table=table)
+    if in_parts is not None:
+        in_parts.remove()
 
 
 def _tell_of_unknown(labels: list[str], labelled: int, events: Events) -> None:
@@ -123,18 +134,24 @@ def _estimated(spec: Spec, model: Model, target, examples: Sequence[Example], ev
     """The outputs of an estimator, in this process. Raises UserError if the run is stopped: partial predictions are not kept."""
     from trainer.training import candidates
 
+    estimator = _loaded(model, target, examples)
+    outputs, began = [], time.monotonic()
+    for start in range(0, len(examples), AT_ONCE):
+        stop.check(spec.folder)
+        outputs.append(estimator.outputs(examples[start : start + AT_ONCE]))
+        done = min(len(examples), start + AT_ONCE)
+        rate = done / max(1e-6, time.monotonic() - began)
+        events.progress(1, 1, done, len(examples), samples_per_second=rate, eta_seconds=(len(examples) - done) / rate)
+    return numpy.concatenate(outputs), candidates.versions()
+
+
+def _loaded(model: Model, target, examples: Sequence[Example]) -> Any:
+    """The estimator of ``model``. Raises UserError where its outputs do not fit."""
     with reading_model("The model"):
         estimator = estimators.of(model.description["base"]).load(model.folder)
         if not fits(target, estimator.outputs(examples[:1])):
             raise ValueError("its outputs do not fit its description")
-    outputs, began = [], time.monotonic()
-    for start in range(0, len(examples), _AT_ONCE):
-        stop.check(spec.folder)
-        outputs.append(estimator.outputs(examples[start : start + _AT_ONCE]))
-        done = min(len(examples), start + _AT_ONCE)
-        rate = done / max(1e-6, time.monotonic() - began)
-        events.progress(1, 1, done, len(examples), samples_per_second=rate, eta_seconds=(len(examples) - done) / rate)
-    return numpy.concatenate(outputs), candidates.versions()
+    return estimator
 
 
 def _file(spec: Spec, wanted: str) -> Input:

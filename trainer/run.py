@@ -15,6 +15,7 @@ from trainer import export, gc_pause, termination
 from trainer.config import settings as options, spec as specs
 from trainer.config.spec import Spec
 from trainer.core import registry
+from trainer.core.apart import Apart
 from trainer.core.kind import Kind
 from trainer.core.plan import CHECKPOINTS, INDEX
 from trainer.environment import ENVIRONMENT
@@ -120,7 +121,8 @@ def _predict(spec: Spec, name: str, events: Events, began: float) -> None:
         stop.check(spec.folder)
         settings = workers.request(settings, None if saved.needs_no_worker else saved.base, saved.kind)
         events.phase("prepare", "Reading the data.")
-        predict.run(spec, settings, saved, workers.launcher, events, began)
+        launcher = workers.later(settings, saved.kind) if saved.needs_no_worker and isinstance(saved.kind, Apart) else workers.launcher
+        predict.run(spec, settings, saved, launcher, events, began)
     finally:
         workers.close()
 

@@ -200,5 +200,9 @@ func Matrix() []Fault {
 			"trainer/tests.test_machines_that_an_autoscaler_can_add_count",
 			"trainer/tests/processes.test_the_number_of_workers_follows_the_machines",
 		}},
+		{63, "a kill while the parts of a large prediction are answered or written as lines, a damaged part, and a worker that is lost", []string{
+			"trainer/tests/processes.test_a_prediction_of_many_rows_that_is_killed_delivers_the_same",
+			"trainer/tests/processes.test_a_worker_that_is_killed_in_a_large_prediction_costs_one_part",
+		}},
 	}
 }

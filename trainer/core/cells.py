@@ -35,6 +35,9 @@ class Column(Protocol):
     def array(self, at: numpy.ndarray) -> pyarrow.Array:
         """The cells at ascending positions as an Arrow array."""
 
+    def alone(self, at: numpy.ndarray) -> Column:
+        """A column of the cells at these ascending positions alone, in memory."""
+
 
 @dataclass(frozen=True)
 class Codes:
@@ -60,6 +63,10 @@ class Codes:
         import pyarrow
 
         return pyarrow.array(self.values, pyarrow.large_string()).take(pyarrow.array(self.places[at]))
+
+    def alone(self, at: numpy.ndarray) -> Codes:
+        used, places = numpy.unique(self.places[at], return_inverse=True)
+        return Codes([self.values[i] for i in used.tolist()], places.astype(numpy.int32))
 
 
 class Strings:
@@ -100,17 +107,37 @@ class Strings:
 
         return pyarrow.chunked_array(self._parts(at), pyarrow.large_string()).combine_chunks()
 
+    def alone(self, at: numpy.ndarray) -> Strings:
+        import pyarrow
+
+        return Strings(pyarrow.chunked_array([chunk.take(pyarrow.array(places)) for chunk, places in self._places(at)], pyarrow.large_string()))
+
     def _parts(self, at: numpy.ndarray) -> Iterator[pyarrow.Array]:
         """The cells at ascending positions, from one chunk after another."""
         import pyarrow
 
+        for chunk, places in self._places(at):
+            whole = len(places) == len(chunk) and bool((places == numpy.arange(len(chunk))).all())
+            yield chunk if whole else chunk.take(pyarrow.array(places))
+        if len(at) >= _MANY:
+            mapped.rest()
+
+    def _places(self, at: numpy.ndarray) -> Iterator[tuple[pyarrow.Array, numpy.ndarray]]:
+        """The chunks that have cells at ascending positions, each with their places in it."""
         bounds = numpy.searchsorted(at, self._ends)
         for chunk, start, low, high in zip(self._chunks, self._ends, bounds, bounds[1:]):
             if low < high:
-                whole = high - low == len(chunk) and bool((at[low:high] == numpy.arange(start, start + len(chunk))).all())
-                yield chunk if whole else chunk.take(pyarrow.array(at[low:high] - start))
-        if len(at) >= _MANY:
-            mapped.rest()
+                yield chunk, at[low:high] - start
+
+
+def numbers_of(cells: pyarrow.Array) -> numpy.ndarray | None:
+    """Text cells as float64, where Arrow reads each of them as a number; None else. It reads neither blanks nor a plus sign in front."""
+    import pyarrow
+
+    try:
+        return cells.cast(pyarrow.float64()).to_numpy(zero_copy_only=False)
+    except pyarrow.ArrowInvalid:
+        return None
 
 
 def read_numbers(cells: pyarrow.Array) -> numpy.ndarray:

@@ -87,6 +87,17 @@ class Columnar(Sequence[Example]):
         """The examples at these places of this sequence."""
         return Columnar(self.store, self.at[places])
 
+    def alone(self) -> Columnar:
+        """The same examples over a store that has their rows alone, in memory. Positions must ascend."""
+        store, at = self.store, self.at
+        return Columnar(
+            Store(
+                store.files.alone(at), store.rows[at], tuple(c.alone(at) for c in store.cells), store.targets.alone(at),
+                None if store.ids is None else store.ids.alone(at), None if store.groups is None else store.groups.alone(at),
+                None if store.whens is None else store.whens[at],
+            )
+        )  # fmt: skip
+
     def column(self, place: int) -> Column:
         """A column of the store: ask it with ``at``."""
         return self.store.cells[place]
@@ -143,6 +154,11 @@ def taken(examples: Examples, places: numpy.ndarray) -> Examples:
     if isinstance(examples, Columnar):
         return cast(Examples, examples.taken(places))
     return cast(Examples, [examples[i] for i in places.tolist()])
+
+
+def alone(examples: Sequence[Example]) -> Sequence[Example]:
+    """The examples in a form that can be sent to another process."""
+    return examples.alone() if isinstance(examples, Columnar) else list(examples)
 
 
 def narrowed(examples: Sequence[Example], places: Sequence[int]) -> Sequence[Example]:

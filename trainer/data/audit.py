@@ -92,10 +92,11 @@ def _classes(splits: Splits, checks: Checks) -> None:
 
 def overlap(splits: Splits, keys: Keys, checks: Checks) -> None:
     """Whether examples or groups are in more than one split."""
-    seen = dict(zip(SPLITS, map(numpy.unique, keys.codes(*(splits[n] for n in SPLITS)))))
-    shared = sum(
-        len(numpy.intersect1d(seen[a], seen[b], assume_unique=True)) for a, b in (("train", "validation"), ("train", "test"), ("validation", "test"))
-    )
+    codes = dict(zip(SPLITS, keys.codes(*(splits[n] for n in SPLITS))))
+    seen = {n: numpy.zeros(1 + max(int(c.max(initial=0)) for c in codes.values()), bool) for n in SPLITS}
+    for name, of_split in codes.items():
+        seen[name][of_split] = True
+    shared = sum(int((seen[a] & seen[b]).sum()) for a, b in (("train", "validation"), ("train", "test"), ("validation", "test")))
     grouped = {n: {*groups(splits[n])} - {""} for n in SPLITS}
     common = grouped["test"] & (grouped["train"] | grouped["validation"])
     if shared:

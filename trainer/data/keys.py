@@ -1,5 +1,6 @@
 """Keys that are equal for duplicate examples."""
 
+import binascii
 import hashlib
 import itertools
 from collections.abc import Callable, Iterator, Sequence
@@ -9,6 +10,9 @@ import numpy
 
 from trainer.core.columnar import Columnar, Store
 from trainer.core.example import Example
+
+_HEX = 32  # digits of a key of a row in columns
+_BLOCK = 1 << 16  # keys at once
 
 
 class Sum(str):
@@ -59,21 +63,29 @@ class Keys:
         """The key of each example."""
         if not isinstance(examples, Columnar):
             return map(self, examples)
-        digests = self._of(examples)[0]
-        return (digests[i].tobytes().hex() for i in examples.at)
+        blocks = (block.decode() for block in _hexes(self._of(examples)[0], examples.at))
+        return (block[i : i + _HEX] for block in blocks for i in range(0, len(block), _HEX))
 
-    def ascending(self, examples: Sequence[Example]) -> Iterator[str]:
-        """The keys in their own order."""
+    def lines(self, examples: Sequence[Example], before: str) -> Iterator[bytes]:
+        """A line with ``before`` and its key for each example, in the order of the keys; many of them together."""
         if not isinstance(examples, Columnar):
-            return iter(sorted(map(self, examples)))
-        found = self._of(examples)[0][examples.at]
-        return (digest.tobytes().hex() for digest in found[_order(found)])
+            keys = iter(sorted(map(self, examples)))
+            while some := list(itertools.islice(keys, _BLOCK)):
+                yield "".join(f"{before}{key}\n" for key in some).encode()
+            return
+        digests = self._of(examples)[0]
+        start = numpy.frombuffer(before.encode(), numpy.uint8)
+        for block in _hexes(digests, examples.at[_order(digests[examples.at])]):
+            made = numpy.empty((len(block) // _HEX, len(start) + _HEX + 1), numpy.uint8)
+            made[:, : len(start)], made[:, -1] = start, ord("\n")
+            made[:, len(start) : -1] = numpy.frombuffer(block, numpy.uint8).reshape(-1, _HEX)
+            yield made.tobytes()
 
     def codes(self, *parts: Sequence[Example]) -> list[numpy.ndarray]:
         """A number for each example of each part, equal for equal keys and for no others."""
         first = next((p for p in parts if isinstance(p, Columnar)), None)
-        if first is not None and all(isinstance(p, Columnar) and p.store is first.store for p in parts):
-            return [self._of(p)[1][p.at] for p in parts if isinstance(p, Columnar)]
+        if first is not None and all(not len(p) or (isinstance(p, Columnar) and p.store is first.store) for p in parts):
+            return [self._of(p)[1][p.at] if isinstance(p, Columnar) else numpy.zeros(0, numpy.int64) for p in parts]
         known: dict[str, int] = {}
         return [numpy.fromiter((known.setdefault(k, len(known)) for k in self.texts(p)), numpy.int64, len(p)) for p in parts]
 
@@ -114,6 +126,12 @@ class Keys:
         if self._by_time:
             text = f"{text}\0{example.when}"
         return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _hexes(digests: numpy.ndarray, at: numpy.ndarray) -> Iterator[bytes]:
+    """The digests at these places in hexadecimal digits, many of them together."""
+    for start in range(0, len(at), _BLOCK):
+        yield binascii.hexlify(digests[at[start : start + _BLOCK]].tobytes())
 
 
 def _order(digests: numpy.ndarray) -> numpy.ndarray:

@@ -7,9 +7,8 @@ duplicates stay together: no example is both in training and in the test.
 import bisect
 import collections
 import hashlib
-import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy
 
@@ -24,7 +23,6 @@ from trainer.data.ordered import Rule
 from trainer.errors import UserError, left_out, some
 
 MIN_ROWS = 20
-_LINES = 10_000  # of what is hashed, at once
 MIN_PER_CLASS = 2
 MIN_UNITS = 3  # of a class, for some to be held out
 MAX_CLASSES = 10_000  # with more, results are not read
@@ -110,15 +108,16 @@ def stratified(rows: Examples, shares: dict[str, float], keys: Keys, regression:
     stays in train. Numbers are dealt evenly over their range.
     """
     units, first = _units(rows, keys)
-    names, held = groups(rows), {n: numpy.zeros(len(rows), bool) for n in ("test", "validation")}
-    by_unit = numpy.argsort(units, kind="stable")
+    names, held = groups(rows), {n: numpy.zeros(len(first), bool) for n in ("test", "validation")}  # units
     sizes = numpy.bincount(units, minlength=len(first))
-    starts = numpy.concatenate([[0], numpy.cumsum(sizes)])
-    places = numpy.fromiter((place(key, seed) for key in keys.texts(taken(rows, first))), "S32", len(first))
-    several = (sizes > 1) | numpy.asarray([bool(names[i]) for i in first.tolist()], bool)
-    for unit in numpy.flatnonzero(several).tolist() if any(names) else ():
-        members = by_unit[starts[unit] : starts[unit + 1]]
-        places[unit] = place(min(names[i] or key for i, key in zip(members.tolist(), keys.texts(taken(rows, members)))), seed)
+    places = _places(keys.texts(taken(rows, first)), seed)
+    if any(names):
+        by_unit = numpy.argsort(units, kind="stable")
+        starts = numpy.concatenate([[0], numpy.cumsum(sizes)])
+        several = (sizes > 1) | numpy.asarray([bool(names[i]) for i in first.tolist()], bool)
+        for unit in numpy.flatnonzero(several).tolist():
+            members = by_unit[starts[unit] : starts[unit + 1]]
+            places[unit] = place(min(names[i] or key for i, key in zip(members.tolist(), keys.texts(taken(rows, members)))), seed)
     labels, stratum = numbered_strata(rows, regression)
     of_units = stratum[first]
     for label in sorted(range(len(labels)), key=lambda i: labels[i]):
@@ -126,13 +125,13 @@ def stratified(rows: Examples, shares: dict[str, float], keys: Keys, regression:
         members = members[numpy.argsort(places[members], kind="stable")]
         count = int(sizes[members].sum())
         quota = {n: math.ceil(count * shares[n]) if len(members) >= MIN_UNITS else 0 for n in ("test", "validation")}
-        for unit in members.tolist():
-            split = next((n for n in ("test", "validation") if quota[n] > 0), None)
-            if split is None:
-                break
-            quota[split] -= int(sizes[unit])
-            held[split][by_unit[starts[unit] : starts[unit + 1]]] = True
-    return {n: taken(rows, numpy.flatnonzero(held[n] if n in held else ~(held["test"] | held["validation"]))) for n in SPLITS}
+        for name, quota_of in quota.items():  # units in their order, until the quota is filled or passed
+            before = numpy.cumsum(sizes[members]) - sizes[members]
+            count = int(numpy.searchsorted(before, quota_of))
+            held[name][members[:count]] = True
+            members = members[count:]
+    held["train"] = ~(held["test"] | held["validation"])
+    return {n: taken(rows, numpy.flatnonzero(held[n][units])) for n in SPLITS}
 
 
 def numbered_strata(rows: Sequence[Example], regression: bool) -> tuple[list, numpy.ndarray]:
@@ -140,13 +139,10 @@ def numbered_strata(rows: Sequence[Example], regression: bool) -> tuple[list, nu
     stratum = strata(rows, regression)
     of_target: dict[str, int] = {}
     numbers: dict[str, int] = {}
-    found = numpy.empty(len(rows), numpy.int64)
-    for i, target in enumerate(targets(rows)):
-        if (number := of_target.get(target)) is None:
-            name = stratum(target)
-            number = of_target[target] = numbers.setdefault(name, len(numbers))
-        found[i] = number
-    return list(numbers), found
+    every = targets(rows)
+    for target in dict.fromkeys(every):
+        of_target[target] = numbers.setdefault(stratum(target), len(numbers))
+    return list(numbers), numpy.fromiter(map(of_target.__getitem__, every), numpy.int64, len(every))
 
 
 def strata(rows: Sequence[Example], regression: bool) -> Callable[[str], str]:
@@ -164,13 +160,18 @@ def place(key: str, seed: int) -> bytes:
     return hashlib.sha256(f"{seed}\0{key}".encode()).digest()
 
 
+def _places(keys: Iterable[str], seed: int) -> numpy.ndarray:
+    """``place`` of each key."""
+    before = f"{seed}\0"
+    return numpy.frombuffer(b"".join([hashlib.sha256((before + key).encode()).digest() for key in keys]), "S32").copy()
+
+
 def digest(splits: Splits, keys: Keys) -> str:
     """The sha256 over which example is in which split, whatever the order of the rows."""
     found = hashlib.sha256()
     for name in sorted(splits, key=lambda n: f"{n} "):
-        ascending = keys.ascending(splits[name])
-        while block := "".join(f"{name} {key}\n" for key in itertools.islice(ascending, _LINES)):
-            found.update(block.encode())
+        for block in keys.lines(splits[name], f"{name} "):
+            found.update(block)
     return found.hexdigest()
 
 

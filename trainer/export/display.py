@@ -35,13 +35,13 @@ def table(head: list[str], rows, origins: Origins = ONE) -> str:
     return "".join(parts(head, rows, origins))
 
 
-def parts(head: list[str], rows, origins: Origins = ONE) -> Iterator[str]:
-    """``table`` in parts, for files that are larger than memory should be."""
+def parts(head: list[str], rows, origins: Origins = ONE, headed: bool = True) -> Iterator[str]:
+    """``table`` in parts, for files that are larger than memory should be. Without its head where it is not ``headed``."""
     lines = io.StringIO()
     plain = csv.writer(lines, lineterminator="\n")
     quoted = csv.writer(lines, lineterminator="\n", quoting=csv.QUOTE_ALL)  # the other one puts no quotes around a carriage return
     at = head.index(FILE) + 1 if origins.others else 0
-    for row in itertools.chain([head], rows):
+    for row in itertools.chain([head] if headed else [], rows):
         if at:
             row = [*row[:at], "dataset" if row is head else origins.of(row[at - 1]), *row[at:]]
         cells = row if row is head else [escape_formula(cell) for cell in row]

@@ -1,15 +1,13 @@
 """The results of a batch prediction: a table with a prediction for every row, and the data of the report."""
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 import numpy
 
 from trainer.config.spec import Spec
-from trainer.core import blocks, columnar
-from trainer.core.example import Example
-from trainer.errors import some
-from trainer.export import display, likeness, results, to_label
+from trainer.core import blocks
+from trainer.export import answer_lines, display, likeness, results, to_label
+from trainer.export.answer_lines import Layout, Marks
 from trainer.export.finished import Answered
 from trainer.measure.metric import described
 from trainer.run_folder import files
@@ -18,6 +16,7 @@ from trainer.shift.comparison import Comparison
 from trainer.targets import promise
 
 SAMPLES, PER_FILE = 20, 10_000
+Table = Callable[[Layout, Answered, Marks | None], Iterator[str]]
 
 
 def prediction(
@@ -34,15 +33,19 @@ def prediction(
     began: float,
     facts: dict[str, str] | None = None,
     unit: str = "",
+    table: Table = answer_lines.table,
 ) -> None:
-    """Write predictions.csv and result.json. ``facts`` are what else is said of the question, ``unit`` what was predicted; empty for rows."""
+    """Write predictions.csv and result.json. ``facts`` are what else is said of the question, ``unit`` what was predicted; empty for rows.
+    ``table`` gives the text of predictions.csv, of kinds that have no own."""
     kind = answered.kind
     compared = likeness.compared(model.description, answered, columns, events)
     out = spec.work / results.OUT
     out.mkdir()
     facts = {**(facts or {}), **_without_promise(answered.target)}
     own = kind.answers_table(answered, columns)
-    files.write_parts(out / "predictions.csv", [own] if own else _table(settings, answered, columns, compared))
+    marks = compared.marks if compared is not None and compared.marked else None
+    layout = answer_lines.layout(settings, answered, columns, marks is not None)
+    files.write_parts(out / "predictions.csv", [own] if own else table(layout, answered, marks))
     wanted = to_label.Listed() if own or unit else to_label.of(spec, model.description, answered, columns, label_column)
     wanted.write(out)
     about = {**kind.answer_files(answered, spec.work, out), **wanted.about}
@@ -79,46 +82,6 @@ def _without_promise(target) -> dict[str, str]:
     if not isinstance(target, promise.Promising) or target.promise is not None:
         return {}
     return {"How sure answers are": "Not promised: too few rows were held out in the training of the model, or an earlier version trained it."}
-
-
-def _table(settings, answered: Answered, columns: list[str], compared: Comparison | None) -> Iterator[str]:
-    """One line for each example: the answer, how sure it is, what else is possible, the next likely ones, and in what it is unlike the training where
-    any is."""
-    has_id, knows = columnar.have_ids(answered.examples), bool(answered.known.any())
-    others = 0 if answered.confidence is None else min(settings.top_k, len(answered.target.labels))
-    beside = promise.columns(answered.target, answered.outputs)
-    head = ["file", "row", *["id"] * has_id, "content", *["label"] * knows, "predicted"]
-    if answered.confidence is not None:
-        head += [
-            "confidence",
-            *["unsure"] * bool(settings.min_confidence),
-            *beside,
-            *(f"{what} {i}" for i in range(2, others + 1) for what in ("choice", "probability")),
-        ]
-    else:
-        head += beside
-    cells = zip(*beside.values()) if beside else itertools.repeat(())
-    rows = zip(answered.examples, cells)
-    lines = (_line(settings, answered, i, example, columns, has_id, knows, others, more) for i, (example, more) in enumerate(rows))
-    if compared is None or not compared.marked:
-        return display.parts(head, lines)
-    return display.parts([*head, likeness.MARKS], ([*line, some(marks, 5)] for line, marks in zip(lines, compared.marks)))
-
-
-def _line(
-    settings, answered: Answered, i: int, example: Example, columns: list[str], has_id: bool, knows: bool, others: int, beside: Sequence[str]
-) -> list:
-    target = answered.target
-    line = [example.file, example.row, *[example.id] * has_id, answered.kind.content(example, columns), *[example.target] * knows]
-    line.append(target.text(answered.predicted[i]))
-    if answered.confidence is None:
-        return [*line, *beside]
-    sure = answered.confidence[i]
-    line += [f"{sure:.4f}", *["yes" if sure < settings.min_confidence else "no"] * bool(settings.min_confidence), *beside]
-    likely = numpy.argsort(-answered.outputs[i], kind="stable")
-    for place in likely[likely != answered.predicted[i]][: max(0, others - 1)]:  # the answer need not be the likeliest class
-        line += [target.labels[place], f"{answered.outputs[i][place]:.4f}"]
-    return line
 
 
 def _scores(settings, model, answered: Answered, label_column: str, events: Events) -> dict:

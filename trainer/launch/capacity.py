@@ -39,7 +39,8 @@ def fullest(nodes: list[dict], workers: int, cpus: int, gpu: bool) -> Machine:
 class WorkerRequest:
     """The workers of a run: how many, with how many ``cpus`` each, and for which ``kind`` of data.
 
-    ``max_minutes`` is how long the run waits for them. ``warm`` allows copies of the warm process.
+    ``max_minutes`` is how long the run waits for them. ``warm`` allows copies of the warm process. ``network`` says whether they need what
+    networks need.
     """
 
     workers: int
@@ -50,6 +51,7 @@ class WorkerRequest:
     events: Events
     machine: Machine = Machine()
     warm: bool = False
+    network: bool = True
 
     @property
     def folder(self) -> Path:

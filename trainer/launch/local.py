@@ -2,13 +2,14 @@
 
 import os
 import signal
+from collections.abc import Iterable
 from pathlib import Path
 
 from trainer import gc_pause
 from trainer.core.kind import Kind
 from trainer.core.plan import Plan, Saved
 from trainer.errors import no_gpu
-from trainer.launch import work
+from trainer.launch import pieces, work
 from trainer.launch.capacity import Machine
 from trainer.launch.outcome import Outcome, Trial
 from trainer.run_folder import stop
@@ -39,6 +40,10 @@ class LocalLauncher:
 
     def predict(self, saved: Saved):
         return work.predict(saved, self.events, self._device())
+
+    def spread(self, todo: Iterable[pieces.Piece], count: int, tick: pieces.Tick) -> None:
+        """See ``pieces.Spreading``."""
+        pieces.in_turn(todo, tick, self._device(), self.events)
 
     def to_onnx(self, folder: Path, kind: Kind, target, inputs: dict) -> str:
         return work.to_onnx(folder, kind, target, inputs, str(self.events.lease.folder))

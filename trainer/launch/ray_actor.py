@@ -1,5 +1,6 @@
 """Workers that need no other ones: one that trains, or several that predict."""
 
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from trainer.core.plan import Plan, Saved
 from trainer.launch import actor as actors, connection, preflight
 from trainer.launch.capacity import MAX_LOST_WORKERS, CapacityWait, WorkerRequest
 from trainer.launch.outcome import Outcome, Trial
+from trainer.launch.pieces import Piece, Tick, by_all
 
 
 class SingleWorkerLauncher:
@@ -32,7 +34,8 @@ class SingleWorkerLauncher:
 
     def _start_worker(self) -> None:
         self.actor = actors.start(self.request, self.rank)
-        self.warm = actors.call(self.actor, "warm_up", self.token, self.request.cpus, self.request.gpu)
+        begin = "warm_up" if self.request.network else "prepare"
+        self.warm = actors.call(self.actor, begin, self.token, self.request.cpus, self.request.gpu)
 
     def train(self, plan: Plan) -> Outcome:
         return self._call("train", self.request.cpus, shared=plan)
@@ -42,6 +45,14 @@ class SingleWorkerLauncher:
 
     def predict(self, saved: Saved):
         return self._call("predict", self.events, shared=saved)
+
+    def piece(self, piece: Piece) -> None:
+        """Carry out one piece."""
+        self._call("piece", self.events, shared=piece)
+
+    def spread(self, pieces: Iterable[Piece], count: int, tick: Tick) -> None:
+        """See ``pieces.Spreading``."""
+        by_all([self.piece], pieces, tick)
 
     def to_onnx(self, folder: Path, kind: Kind, target, inputs: dict) -> str:
         return self._call("to_onnx", folder, kind, target, inputs)
@@ -84,6 +95,10 @@ class WorkerPool:
         with ThreadPoolExecutor(self.workers) as threads:
             found = list(threads.map(lambda member, part: member.predict(part), self.members, parts))
         return numpy.concatenate([outputs for outputs, _ in found]), found[0][1]
+
+    def spread(self, pieces: Iterable[Piece], count: int, tick: Tick) -> None:
+        """See ``pieces.Spreading``. A worker that is lost is replaced, and only its piece is carried out again."""
+        by_all([member.piece for member in self.members], pieces, tick)
 
     def close(self) -> None:
         connection.close()

@@ -1,5 +1,7 @@
 """Creates the launcher on Ray: one worker as an actor, several as a group of actors."""
 
+import ray
+
 from trainer.errors import count
 from trainer.launch import connection, growth
 from trainer.launch.capacity import WorkerRequest, fullest
@@ -37,6 +39,25 @@ def create(workers: int, threads: int, settings, kind: str, trains: bool, size: 
     if fewest < workers:
         return ElasticGroupLauncher(request, fewest)
     return WorkerGroupLauncher(request) if trains else WorkerPool(request)
+
+
+def estimating(workers: int, settings, kind: str, size: int, events: Events) -> WorkerPool | None:
+    """Connect to Ray and start workers of one CPU for a model without a network, as many as were asked for; else up to ``workers`` on CPUs that are
+    free now. None where the driver is as fast alone."""
+    connection.open()
+    nodes = growth.nodes()
+    places = int(sum(n.get("CPU", 0) for n in nodes) if settings.num_workers else ray.available_resources().get("CPU", 0))
+    fewer = min(workers, places)
+    if fewer < settings.num_workers:
+        events.decision("workers", max(1, fewer), f"{count(max(1, fewer), 'worker')} instead of {settings.num_workers}: there is room for no more.")
+    if fewer < 2:
+        return None
+    events.phase("predict", f"Requesting {count(fewer, 'worker')} from Ray with {_resources(1, False, fewer)}.")
+    warm = place.is_used() and size <= MAX_WARM_BYTES
+    request = WorkerRequest(fewer, 1, False, kind, settings.max_minutes, events, fullest(nodes, fewer, 1, False), warm, network=False)
+    pool = WorkerPool(request)
+    pool.start()
+    return pool
 
 
 def _resources(cpus: int, gpu: bool, workers: int) -> str:

@@ -1,14 +1,18 @@
 """What a worker does, in whichever process: a Ray actor's own, or a copy of the warm process. It does not know Ray."""
 
+import os
 import threading
 from pathlib import Path
 
 from trainer.core.kind import Kind
 from trainer.core.plan import Plan, Saved
+from trainer.environment import ENVIRONMENT
 from trainer.launch import preflight, work, worker_log
 from trainer.launch.outcome import Outcome, Trial
+from trainer.launch.pieces import Piece
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
+from trainer.run_folder.lease import Lease
 from trainer.warm import wire
 
 
@@ -45,6 +49,17 @@ class Worker:
 
     def predict(self, device: str, saved: Saved, events: Events):
         return work.predict(saved, events, device, reports=self.rank == 0)
+
+    def prepare(self, token: str, threads: int, gpu: bool) -> str:
+        """Be ready for pieces of work that need no network; returns the name of the device."""
+        preflight.shared(self.work, token)
+        preflight.writable(self.work, self.rank)
+        os.environ.update(ENVIRONMENT)
+        return "cuda" if gpu else "cpu"
+
+    def piece(self, device: str, piece: Piece, events: Events) -> None:
+        with Lease(self.work).watched():
+            piece.carried_out(device, events)
 
     def to_onnx(self, device: str, folder: Path, kind: Kind, target, inputs: dict) -> str:
         return work.to_onnx(folder, kind, target, inputs, str(self.work))

@@ -37,7 +37,7 @@ class Comparison:
     traits: int
     tests: int
     findings: list[Finding]
-    marks: list[list[str]] = field(default_factory=list)
+    marks: list[tuple[str, ...]] = field(default_factory=list)
 
     @property
     def marked(self) -> int:
@@ -49,14 +49,14 @@ def compare(profiles: Sequence[Profile], traits: Sequence[Trait]) -> Comparison:
     known = {_key(p): p for p in profiles}
     pairs = [(known[_key(t)], t) for t in traits if _key(t) in known]
     rows = max((len(t.values) for t in traits), default=0)
-    marks: list[list[str]] = [[] for _ in range(rows)]
+    marks: list[tuple[str, ...]] = [()] * rows
     tested: list[Finding] = []
     for profile, trait in pairs:
         new, unlike = _compared(profile, trait)
         tested += new
         if len(unlike) == rows:
             for row in numpy.flatnonzero(unlike):
-                marks[row].append(profile.name)
+                marks[row] += (profile.name,)
     found = [f for f in tested if f.said and f.p * len(tested) < ALARMS]
     return Comparison(rows, len(pairs), len(tested), sorted(found, key=lambda f: f.p), marks)
 

@@ -141,7 +141,7 @@ class Classes:
     def columns(self, outputs: numpy.ndarray) -> dict[str, list[str]]:
         if self.promise is None:
             return {}
-        return {"possible": [promises.listed(self.labels, self.possible(row[None])[0], row) for row in outputs]}
+        return {"possible": promises.all_listed(self.labels, self.possible, outputs)}
 
     def doubts(self, answers: Predictions) -> Doubts:
         known = numpy.flatnonzero(answers.truth >= 0)

@@ -6,7 +6,7 @@ labels, the promised share is one of all truths, and rows are what chance draws 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
@@ -16,6 +16,7 @@ OF_THEIR_OWN = 50  # held-out rows from which classes have a limit of their own
 _HUGE = 1e300
 _LOWER = 1 - 1e-6  # of a probability: the same one may have been rounded to float32
 _LISTED = 50  # what is possible, in one cell of a table
+_AT_ONCE = 1_000_000  # outputs that are looked at together, as a bound of memory
 _EXACT = 9  # decimals: 100 times 0.55 is 55.000000000000007
 
 
@@ -160,12 +161,33 @@ def least_likely(likelihood: numpy.ndarray, truth: numpy.ndarray, rows: numpy.nd
     return ()
 
 
+def all_listed(labels: Sequence[str], possible: Callable[[numpy.ndarray], numpy.ndarray], outputs: numpy.ndarray) -> list[str]:
+    """``listed`` for the outputs of each row, which are the likelihoods. Most rows have the same, so each text is made once."""
+    found: list[str] = []
+    step = max(1, _AT_ONCE // max(1, len(labels)))
+    for start in range(0, len(outputs), step):
+        some = outputs[start : start + step]
+        there, order = possible(some), numpy.argsort(-some, axis=1, kind="stable")
+        front = numpy.argsort(~numpy.take_along_axis(there, order, axis=1), axis=1, kind="stable")[:, :_LISTED]
+        shown = numpy.take_along_axis(order, front, axis=1)
+        counts = there.sum(axis=1)
+        shown[numpy.arange(shown.shape[1]) >= counts[:, None]] = -1
+        different, which = numpy.unique(numpy.column_stack([counts, shown]), axis=0, return_inverse=True)
+        texts = [_text([labels[place] for place in places if place >= 0], count) for count, *places in different.tolist()]
+        found += [texts[i] for i in which.ravel().tolist()]
+    return found
+
+
 def listed(labels: Sequence[str], possible: numpy.ndarray, likelihood: numpy.ndarray) -> str:
     """The labels of a row that are ``possible``, the likeliest first."""
     places = numpy.flatnonzero(possible)
     order = places[numpy.argsort(-likelihood[places], kind="stable")]
-    more = [f"and {len(order) - _LISTED} more"] if len(order) > _LISTED else []
-    return "; ".join([*(labels[place] for place in order[:_LISTED]), *more])
+    return _text([labels[place] for place in order[:_LISTED]], len(order))
+
+
+def _text(first: list[str], count: int) -> str:
+    """The ``first`` of ``count`` labels, and how many more there are."""
+    return "; ".join([*first, *([f"and {count - _LISTED} more"] if count > _LISTED else [])])
 
 
 def possible_tensor(made: Promise, possible: numpy.ndarray) -> dict:

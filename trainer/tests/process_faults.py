@@ -46,9 +46,9 @@ KILLED = -signal.SIGKILL
 def start_apart():
     """start_apart(spec, place, number, signal) carries out a run in a process of its own, which is gone when the tests are.
 
-    ``place`` is None to let it be, "step" to send the signal after that step, "fit" to send it before words fits its model of
-    that number, "text" before that batch of texts of nodes is read, "part" before
-    that answer for a part of a scene is written, "map" before that map of a scene is, or "replace" before that call of os.replace, counted from 1.
+    ``place`` is None to let it be, "step" to send the signal after that step, "fit" to send it before words fits its model of that number, "text"
+    before that batch of texts of nodes is read, "part" before that answer for a part of a scene or of many rows is written, "map" before that map
+    of a scene is, or "replace" before that call of os.replace, counted from 1.
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(SLOW)
@@ -125,10 +125,12 @@ def knows(more_kinds: str) -> None:
 def _run(spec: str, place: str | None, number: int, sent: int, more_kinds: str) -> None:
     knows(more_kinds)
     from trainer.kinds.graph import encoded_texts
+    from trainer.parted import rows
     from trainer.run import run
     from trainer.train import consensus, loop
 
     encoded_texts.PART_TOKENS = encoded_texts.BATCH_TOKENS = 100  # so that the texts of a small graph are read in several parts
+    rows.LEAST, rows.PART = 100, 100  # so that a small prediction is answered in several parts
     # Half of a small run has nothing to do with faults: the words beside a network that is named, and model.onnx of its weights.
     # test_ray.py and test_ray_workers.py interrupt runs with both.
     if json.loads(Path(spec).read_text())["settings"].get("model") in NETWORKS:
@@ -147,7 +149,8 @@ def _run(spec: str, place: str | None, number: int, sent: int, more_kinds: str) 
         batches = iter(range(1, 10**6))
         _interrupt(encoded_texts, "_means", lambda *_: next(batches) == number, sent, after=False)
     elif place in ("part", "map"):
-        from trainer.kinds.pixels.scenes import maps, parts
+        from trainer.kinds.pixels.scenes import maps
+        from trainer.run_folder import parts
 
         turns = iter(range(1, 10**6))
         for owner, name in ((parts, "write"),) if place == "part" else ((maps, "probabilities"), (maps, "write")):
@@ -162,11 +165,11 @@ def _interrupt(owner, name: str, due, sent: int, after: bool) -> None:
     """Let this process send itself a signal around the call of ``owner.name`` for which ``due`` holds."""
     real = getattr(owner, name)
 
-    def interrupted(*args):
+    def interrupted(*args, **more):
         now = due(*args)
         if now and not after:
             os.kill(os.getpid(), sent)
-        result = real(*args)
+        result = real(*args, **more)
         if now and after:
             os.kill(os.getpid(), sent)
         return result

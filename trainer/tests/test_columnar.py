@@ -9,6 +9,7 @@ from trainer.core import columnar
 from trainer.core.cells import Codes, Strings, read_numbers
 from trainer.core.columnar import Columnar, Store
 from trainer.core.example import Example
+from trainer.data.columns import summaries
 from trainer.data.keys import Keys
 from trainer.targets.target import number
 
@@ -89,7 +90,14 @@ def test_keys_are_those_of_the_list(by_row, by_time):
     found, listed = sequence().taken(numpy.asarray(twice)), [LISTED[i] for i in twice]
     of_columns, of_list = (Keys(key, by_row=by_row, by_time=by_time) for _ in range(2))
     assert list(of_columns.texts(found)) == list(of_list.texts(listed))
-    assert list(of_columns.ascending(found)) == list(of_list.ascending(listed))
+    assert b"".join(of_columns.lines(found, "train ")) == b"".join(of_list.lines(listed, "train "))
     (a, b), (c, d) = of_columns.codes(found, found[2:5]), of_list.codes(listed, listed[2:5])
     assert len({*zip(a.tolist(), c.tolist())}) == len({*c.tolist()}) == ROWS
     assert numpy.isin(a, b).tolist() == numpy.isin(c, d).tolist()
+
+
+@given(st.lists(st.lists(st.text("0123456789+-.eE", min_size=1, max_size=4) | st.floats().map(repr), max_size=20), max_size=3))
+def test_different_numbers_are_counted_as_texts(parts):
+    cells = [pyarrow.array(["1", *part, "2"], pyarrow.large_string()).slice(1, len(part)) for part in parts]
+    found = summaries._different(pyarrow.chunked_array(cells, pyarrow.large_string()))
+    assert found == len({cell for part in parts for cell in part})

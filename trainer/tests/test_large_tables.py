@@ -1,8 +1,6 @@
 """Large plain tables are read in another way than small ones, and come to the same: cells, splits, sentences. Here small ones are read as if they
 were large."""
 
-import datetime
-import decimal
 import errno
 import json
 import os
@@ -12,8 +10,6 @@ import sys
 from pathlib import Path
 
 import loading
-import pyarrow
-import pyarrow.parquet
 import pytest
 from hypothesis import HealthCheck, given, settings as limits, strategies as st
 from test_data_load import spec_of
@@ -21,7 +17,7 @@ from test_data_load import spec_of
 from trainer.core import mapped
 from trainer.core.columnar import Columnar
 from trainer.core.input import Input
-from trainer.data.formats import parquet, plain, tables
+from trainer.data.formats import plain, tables
 from trainer.data.formats.arrow_table import ArrowTable
 from trainer.data.formats.table import NotATable
 from trainer.errors import UserError
@@ -239,48 +235,6 @@ def test_memory_is_a_small_multiple_of_a_table(tmp_path):
     count, grown = map(int, done.stdout.splitlines()[-1].split())
     assert count > 80_000
     assert grown < 9 * len(content), f"{grown / len(content):.1f} times the size of the file"
-
-
-def parquet_file(folder: Path, **columns) -> Path:
-    features = {"info": {"features": {"kind": {"_type": "ClassLabel", "names": ["north", "south"]}}}}
-    table = pyarrow.table(columns).replace_schema_metadata({"huggingface": json.dumps(features)})
-    pyarrow.parquet.write_table(table, folder / "t.parquet", row_group_size=7)
-    return folder / "t.parquet"
-
-
-def test_large_parquet_files_have_the_cells_of_small_ones(tmp_path, monkeypatch):
-    when = datetime.datetime(2026, 1, 2, 3, 4, 5)
-    file = parquet_file(
-        tmp_path, text=["a", None, "é", ""] * 5, whole=[1, None, -3, 4] * 5, real=[1.0, 2.5, None, float("nan")] * 5,
-        truth=[True, False, None, True] * 5,
-        time=[when, None, when, when] * 5, listed=[[1, 2], None, [], [3]] * 5, kind=[0, 1, -1, 0] * 5, blob=[b"\x00", b"x", None, b""] * 5,
-        inner=[{"a": 1, "b": "x"}, {"a": None, "b": ""}, None, {"a": 2, "b": "y"}] * 5,
-        coded=pyarrow.array(["p", "q", None, "p"] * 5).dictionary_encode(),
-        exact=[decimal.Decimal("1.50"), None, decimal.Decimal("2.00"), decimal.Decimal("-1.00")] * 5,
-    )  # fmt: skip
-    small = parquet.read("t.parquet", file, tmp_path)
-    monkeypatch.setattr(parquet, "LARGE", 0)
-    monkeypatch.setattr(parquet, "BATCH", 6)
-    large = parquet.read("t.parquet", file, tmp_path)
-    assert isinstance(large, ArrowTable) and not isinstance(small, ArrowTable)
-    assert (large.columns, large.notes, list(large.rows)) == (small.columns, small.notes, small.rows)
-    assert large.cells("kind") == small.cells("kind") == ["north", "south", "", "north"] * 5
-
-
-def test_a_parquet_file_that_lies_is_no_table(tmp_path, monkeypatch):
-    """Any byte of it changed, also of its footer: another table, or none, but no other error."""
-    monkeypatch.setattr(parquet, "LARGE", 0)
-    file = parquet_file(tmp_path, text=["some", "words", None] * 4, number=[1.5, None, 2.5] * 4)
-    whole, draw = file.read_bytes(), random.Random(3)
-    for _ in range(200):
-        place = draw.randrange(4, len(whole))
-        file.write_bytes(whole[:place] + bytes([draw.randrange(256)]) + whole[place + 1 :])
-        try:
-            table = parquet.read("t.parquet", file, tmp_path)
-            assert all(isinstance(c, str) for _, row in table.rows for c in row)
-        except (NotATable, UserError):
-            pass
-    assert not list(tmp_path.glob(".mapped-*"))
 
 
 def test_examples_that_folds_judge_have_an_identity():

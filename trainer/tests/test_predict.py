@@ -13,6 +13,7 @@ from conftest import events_of, small_reviews
 from result_checks import blocks_of, check_files, check_success, error_of, predictions, result_of
 from small_datasets import flowers, in_folders, squares, table, yields
 
+from trainer.parted import rows
 from trainer.run import run
 from trainer.run_folder.lease import Lease
 
@@ -106,6 +107,23 @@ def own_test_rows(kind: str, folder: Path) -> str:
     ((_, text),) = FILES[kind].items()
     lines = list(csv.reader(text.splitlines()))
     return table(lines[0], [lines[int(r["row"]) - 1] for r in predictions(folder)])
+
+
+@pytest.mark.parametrize("kind", ["text", "table", "number"])
+def test_a_network_answers_many_rows_in_parts_as_few_together(model, answer, monkeypatch, kind):
+    ((name, content),) = FILES[kind].items()
+    whole, _ = answer({name: content}, model(kind), top_k=2)
+    monkeypatch.setattr(rows, "LEAST", 100)
+    monkeypatch.setattr(rows, "PART", 50)
+    parted, found = answer({name: content}, model(kind), top_k=2)
+    assert found["rows"] > 100 and not (parted / rows.FOLDER).exists()
+    for one, other in zip(predictions(parted), predictions(whole), strict=True):
+        assert (list(one), one["row"], one["content"]) == (list(other), other["row"], other["content"])
+        assert (
+            one["predicted"] == other["predicted"]
+            if kind != "number"
+            else float(one["predicted"]) == pytest.approx(float(other["predicted"]), rel=1e-4)
+        )
 
 
 @pytest.mark.parametrize("kind", ["text", "table", "number"])

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from trainer.core import registry
 from trainer.core.example import Example
-from trainer.export import prediction_results, promised
+from trainer.export import answer_lines, promised
 from trainer.export.finished import Answered
 from trainer.kinds.tokens.target import Tags
 from trainer.measure.predictions import Predictions
@@ -273,5 +273,5 @@ def test_the_report_says_why_nothing_is_promised():
 )  # fmt: skip
 def test_predictions_have_the_columns_of_the_promise(target, outputs, read):
     answered = Answered(registry.of("text"), [Example("f.csv", 2, "x", "")], outputs, numpy.zeros(1), numpy.zeros(1, bool), target)
-    (row,) = csv.DictReader(io.StringIO("".join(prediction_results._table(Settings(), answered, ["text"], None))))
+    (row,) = csv.DictReader(io.StringIO("".join(answer_lines.table(answer_lines.layout(Settings(), answered, ["text"], False), answered, None))))
     assert row == {"file": "f.csv", "row": "2", "content": "x", **read}

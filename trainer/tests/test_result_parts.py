@@ -17,7 +17,7 @@ from trainer.config import settings as options, spec as specs
 from trainer.core import registry
 from trainer.core.example import Example
 from trainer.errors import UserError
-from trainer.export import Answered, prediction_results, results, training_results
+from trainer.export import Answered, answer_lines, prediction_results, results, training_results
 from trainer.kinds.graph.target import Links
 from trainer.kinds.language.target import Tokens
 from trainer.measure.predictions import Predictions
@@ -47,7 +47,8 @@ def asked(top_k: int = 1, min_confidence: float = 0.0, **more) -> SimpleNamespac
 
 
 def lines(settings, found: Answered) -> list[dict]:
-    return list(csv.DictReader(io.StringIO("".join(prediction_results._table(settings, found, ["text"], None)))))
+    layout = answer_lines.layout(settings, found, ["text"], False)
+    return list(csv.DictReader(io.StringIO("".join(answer_lines.table(layout, found, None)))))
 
 
 def summary_of(found: Answered, **more) -> dict:

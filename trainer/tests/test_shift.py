@@ -102,7 +102,7 @@ def test_rows_unlike_every_training_row_are_marked_with_the_trait():
     new["height"][3], new["species"][3], new["species"][7] = 400.0, "yew", ""
     new["place"][3] = new["place"][7] = "place 1"
     result = compare(known, traits(new))
-    assert result.marks[3] == ["height", "species"] and result.marks[7] == [] and result.marked >= 1
+    assert result.marks[3] == ("height", "species") and result.marks[7] == () and result.marked >= 1
     assert not result.findings, "two rows of thirty are no shift"
 
 

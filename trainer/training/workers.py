@@ -9,6 +9,7 @@ from trainer.config.spec import Spec
 from trainer.core.kind import Kind
 from trainer.core.plan import Plan
 from trainer.launch import libraries
+from trainer.launch.estimating import EstimatingLauncher
 from trainer.launch.outcome import Outcome
 from trainer.models.catalogue import Base
 from trainer.run_folder import stop
@@ -25,6 +26,7 @@ class Workers:
     def __init__(self, name: str, spec: Spec, events: Events):
         self.name, self.spec, self.events = name, spec, events
         self.launcher: launch.Launcher | None = None
+        self._later: EstimatingLauncher | None = None
 
     def request(self, settings: Settings, base: Base | None, kind: Kind) -> Settings:
         """Let the workers start their imports, unless there is no network to train or they were requested before. Returns the settings with
@@ -36,9 +38,16 @@ class Workers:
         self.launcher.start()
         return settings
 
+    def later(self, settings: Settings, kind: Kind) -> EstimatingLauncher:
+        """Workers for a model without a network, which are requested where there is so much to answer that they pay off."""
+        self._later = EstimatingLauncher(self.name, settings, kind, self.spec, self.events)
+        return self._later
+
     def close(self) -> None:
         if self.launcher is not None:
             self.launcher.close()
+        if self._later is not None:
+            self._later.close()
 
     def train(self, plan: Plan) -> Outcome:
         """The outcome of the training. On SIGTERM, let the training save a checkpoint before its workers are stopped."""

@@ -10,7 +10,10 @@ _ENDLESS = frozenset(("inf", "-inf", "+inf", "infinity", "-infinity"))
 
 def of(cells: list[str]) -> dict[str, str]:
     """The class for the labels in ``cells`` that are another spelling of one, or empty for those that are none; nothing for all others."""
-    counts = collections.Counter(name for c in cells if (name := values.label(c)))
+    counts: collections.Counter[str] = collections.Counter()
+    for cell, number in collections.Counter(cells).items():
+        if name := values.label(cell):
+            counts[name] += number
     if len(counts) > 2 and all(name.lower() in _TRUTH for name in counts):
         best: dict[str, str] = {}
         for name, _ in sorted(counts.items(), key=lambda n: (-n[1], n[0])):

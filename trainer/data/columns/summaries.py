@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy
 
-from trainer.core.cells import Codes, Strings
+from trainer.core.cells import Codes, Strings, numbers_of
 from trainer.data.columns import values
 
 if TYPE_CHECKING:
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 _PLAIN = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _WHOLE = r"^([+-]?[0-9]+)\.0+$"  # labels that are written with a fraction of zero: see values.label
 _COUNT = r"^[0-9]{1,9}$"
+_FIT = 16  # characters of 4 bits
+_BITS = numpy.zeros(256, numpy.uint64)  # of each character of a plain number; 0 is behind its end
+_BITS[list(b"0123456789+-.eE")] = numpy.arange(1, 16)
+_FIRST = 1000  # cells that are asked before all are
 
 
 class Cells(Protocol):
@@ -129,10 +133,11 @@ class Plain:
         if pc.any(pc.match_substring_regex(zeros, _WHOLE)).as_py():
             cells = pc.replace_substring_regex(cells, _WHOLE, r"\1")
         counts_up = False
-        if len(cells) and pc.all(pc.match_substring_regex(cells, _COUNT)).as_py():
+        first = cells.slice(0, _FIRST)
+        if len(cells) and all(pc.all(pc.match_substring_regex(c, _COUNT)).as_py() for c in (first, cells)):
             numbers = numpy.unique(cells.cast(pyarrow.int64()).to_numpy())
             counts_up = bool(numbers[0] in (0, 1) and numbers[-1] - numbers[0] == len(numbers) - 1)
-        return pc.count_distinct(cells).as_py(), counts_up
+        return _different(cells), counts_up
 
 
 def plain(cells: pyarrow.ChunkedArray) -> Plain | None:
@@ -144,10 +149,54 @@ def plain(cells: pyarrow.ChunkedArray) -> Plain | None:
     for chunk in cells.chunks:
         length = pc.binary_length(chunk)
         part = chunk if pc.min(length).as_py() else chunk.filter(pc.greater(length, 0))
-        if not pc.all(pc.match_substring_regex(part, _PLAIN), min_count=0).as_py():
+        if not _are_finite(part) and not pc.all(pc.match_substring_regex(part, _PLAIN), min_count=0).as_py():
             return None
         filled.append(part)
     return Plain(pyarrow.chunked_array(filled, pyarrow.large_string()))
+
+
+def _are_finite(cells: pyarrow.Array) -> bool:
+    """Whether Arrow reads all cells as finite numbers: it reads no others than ``_PLAIN`` does, in half of the time."""
+    found = numbers_of(cells)
+    return found is not None and bool(numpy.isfinite(found).all())
+
+
+def _different(cells: pyarrow.ChunkedArray) -> int:
+    """How many different cells of plain numbers there are. Short ones are told apart by 4 bits for each of their characters, which takes a third of
+    the time of a table of texts, and less memory."""
+    import pyarrow.compute as pc
+
+    packed = []
+    for chunk in cells.chunks:
+        if (part := _packed(chunk)) is None:
+            return pc.count_distinct(cells).as_py()
+        packed.append(part)
+    if not packed:
+        return 0
+    every = numpy.concatenate(packed)
+    every.sort()
+    return int((every[1:] != every[:-1]).sum()) + min(1, len(every))
+
+
+def _packed(cells: pyarrow.LargeStringArray) -> numpy.ndarray | None:
+    """Plain numbers as one of 64 bits each, equal for equal ones and for no others; None where one is too long for that."""
+    offsets = numpy.frombuffer(cells.buffers()[1], numpy.int64)[cells.offset : cells.offset + len(cells) + 1]
+    lengths = numpy.diff(offsets)
+    if not len(cells):
+        return numpy.zeros(0, numpy.uint64)
+    if lengths.max() > _FIT:
+        return None
+    text = numpy.frombuffer(cells.buffers()[2], numpy.uint8)
+    found = numpy.zeros(len(cells), numpy.uint64)
+    shortest = int(lengths.min())
+    for place in range(int(lengths.max())):
+        if place < shortest:
+            characters = _BITS[text[offsets[:-1] + place]]
+        else:
+            there = lengths > place
+            characters = _BITS[text[numpy.where(there, offsets[:-1] + place, 0)]] * there
+        found |= characters << numpy.uint64(4 * place)
+    return found
 
 
 def among(known: Mapping[str, float], different: set[str]) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """Tables from Parquet files."""
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import BinaryIO
 
@@ -23,11 +24,11 @@ _METADATA_BYTES = 4 << 20
 _MAX_NAMES = 10_000
 
 
-def read(name: str, file: Path, folder: Path | None = None) -> Table:
+def read(name: str, file: Path | BinaryIO, folder: Path | None = None, only: Collection[str] = ()) -> Table:
     """The rows of a Parquet file, counted from 1. Structures become columns with dotted names, lists become JSON. A cell of a column of
     images is the name that ``parquet_images.name_of`` gives to the image; other columns of bytes are left out. Numbers that stand for
-    names by the file's own words become these names. The cells of a large file are in a file on the volume of ``folder``, if it is given. Raises
-    NotATable, and OSError where that disk is full.
+    names by the file's own words become these names. The cells of a large file are in a file on the volume of ``folder``, if it is given; of its
+    columns those in ``only`` are read, in lower case, if any is named. Raises NotATable, and OSError where that disk is full.
     """
     import pyarrow  # heavy, so only where there is such a file
     import pyarrow.parquet
@@ -38,6 +39,9 @@ def read(name: str, file: Path, folder: Path | None = None) -> Table:
             kept = _kept(source.schema_arrow, set(images.values()))
             rows = source.metadata.num_rows
             if folder is not None and kept and rows * len(kept) >= LARGE:
+                if only:
+                    kept = {path: column for path, column in kept.items() if _is_in(only, path)} or kept
+                    images = {path: column for path, column in images.items() if _is_in(only, column)}
                 _check_columns(name, source.metadata, kept)
                 return _in_columns(name, source, images, kept, folder)
             _check_size(name, source.metadata, kept)
@@ -112,6 +116,8 @@ def _column(cells, names: list[str]):
     if not names and (pyarrow.types.is_string(cells.type) or pyarrow.types.is_large_string(cells.type)):
         cells.validate(full=True)
         return cells.cast(pyarrow.large_string()).fill_null("").combine_chunks()
+    if not names and pyarrow.types.is_integer(cells.type):
+        return cells.cast(pyarrow.large_string()).fill_null("").combine_chunks()
     texts = [cell(v) for v in cells.to_pylist()]
     return _texts(_named(texts, names) if names else texts)
 
@@ -173,6 +179,12 @@ def _kept(schema, images: set[str]) -> dict[str, str]:
         else:
             kept[field.name] = field.name
     return kept
+
+
+def _is_in(only: Collection[str], path: str) -> bool:
+    """Whether one of the columns ``only`` is the one with this path, or a part of it."""
+    path = path.strip().lower()
+    return any(wanted == path or wanted.startswith(f"{path}.") for wanted in only)
 
 
 def _check_columns(name: str, metadata, kept: dict[str, str]) -> None:

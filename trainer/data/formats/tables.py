@@ -1,6 +1,7 @@
 """Reads one file of the dataset as a table, in any supported format."""
 
 import re
+from collections.abc import Collection
 
 from trainer.core.input import Input
 from trainer.data import foreign
@@ -26,9 +27,10 @@ def read(source: Input, wanted: set[str], settings, events: Events) -> Table:
     return read_all(source, wanted, settings, events)[0]
 
 
-def read_all(source: Input, wanted: set[str], settings, events: Events) -> list[Table]:
-    """The tables in one file, which have the same columns: one, unless it is a workbook. Raises NotATable and UserError as ``read`` does."""
-    tables = _read(source, wanted, settings, events)
+def read_all(source: Input, wanted: set[str], settings, events: Events, only: Collection[str] = ()) -> list[Table]:
+    """The tables in one file, which have the same columns: one, unless it is a workbook. Of a large file whose columns lie apart those in ``only``
+    are read, in lower case; all if it is empty. Raises NotATable and UserError as ``read`` does."""
+    tables = _read(source, wanted, settings, events, only)
     for table in tables:
         if not table.rows:
             raise NotATable("has no rows")
@@ -48,10 +50,10 @@ def read_all(source: Input, wanted: set[str], settings, events: Events) -> list[
     return tables
 
 
-def _read(source: Input, wanted: set[str], settings, events: Events) -> list[Table]:
+def _read(source: Input, wanted: set[str], settings, events: Events, only: Collection[str]) -> list[Table]:
     suffix = extension(source.name)
     if suffix == "parquet":
-        return [parquet.read(source.name, _there(source).file, events.path.parent)]
+        return [parquet.read(source.name, _there(source).file, events.path.parent, only)]
     head = _head(source)
     if suffix in WORKBOOKS and head.startswith(workbook.MAGIC):
         return workbook.read(source.name, source.file, wanted, settings.repairs, settings.sheet)

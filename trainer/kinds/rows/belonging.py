@@ -34,16 +34,17 @@ def target(tables: list[Table], roles: Roles, seen: dict[str, Profile]) -> tuple
     labelled = cells(tables, roles.label) if roles.sets is None else [c or "" for t in tables for c in roles.sets.targets(t)]
     if not roles.regression:
         read = {c: values.label(c) for c in set(labelled)}
-        labels = [read[c] for c in labelled]
-        return codes(labels), numpy.array([bool(label) for label in labels], bool), True
+        there = {c: bool(label) for c, label in read.items()}
+        known = numpy.fromiter(map(there.__getitem__, labelled), bool, len(labelled))
+        return codes(list(map(read.__getitem__, labelled))), known, True
     numbers = numpy.array([float(c) if c else numpy.nan for c in values.as_numbers(labelled, seen[roles.label].style)])
     return numpy.nan_to_num(numbers), ~numpy.isnan(numbers), False
 
 
 def codes(texts: list[str]) -> numpy.ndarray:
     """A number for each text, equal for equal texts."""
-    numbers: dict[str, int] = {}
-    return numpy.fromiter((numbers.setdefault(c, len(numbers)) for c in texts), int, len(texts))
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+    return numpy.fromiter(map(numbers.__getitem__, texts), int, len(texts))
 
 
 def _coordinates(seen: dict[str, Profile], asked: bool) -> tuple[str, str, bool] | None:

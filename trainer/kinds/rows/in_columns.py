@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from trainer.core import mapped
-from trainer.core.cells import Codes, Column, Strings, read_numbers
+from trainer.core.cells import Codes, Column, Strings, numbers_of, read_numbers
 from trainer.core.columnar import Columnar, Store
 from trainer.data.columns import values
 from trainer.data.columns.features import NUMBER
@@ -72,6 +72,8 @@ def _numbers(cells: pyarrow.ChunkedArray, style: Style) -> Strings:
     import pyarrow
     import pyarrow.compute as pc
 
+    if not style.comma and all(map(_are_read, cells.chunks)):
+        return Strings(cells if not style.fills else pyarrow.chunked_array([_without(c, style.fills) for c in cells.chunks], pyarrow.large_string()))
     plain = [pc.match_substring_regex(chunk, _PLAIN) for chunk in cells.chunks]
     if style.comma:
         plain = [pyarrow.repeat(False, len(chunk)) for chunk in cells.chunks]
@@ -87,6 +89,15 @@ def _numbers(cells: pyarrow.ChunkedArray, style: Style) -> Strings:
             chunk = pyarrow.array([read.get(c, c) for c in chunk.to_pylist()], pyarrow.large_string())
         found.append(_without(chunk, style.fills) if style.fills else chunk)
     return Strings(pyarrow.chunked_array(found, pyarrow.large_string()))
+
+
+def _are_read(cells: pyarrow.Array) -> bool:
+    """Whether all cells are numbers or empty, which then stay as they are."""
+    import pyarrow.compute as pc
+
+    length = pc.binary_length(cells)
+    found = numbers_of(cells.filter(pc.greater(length, 0)) if len(cells) and not pc.min(length).as_py() else cells)
+    return found is not None and bool((numpy.abs(found) < values.LARGEST).all())
 
 
 def _is_read(cell: str) -> bool:

@@ -98,9 +98,11 @@ def _wanted(text_column: str, columns: tuple[str, ...], types: dict[str, str]) -
 
 def _fitting(found: sources.Sources, wanted: tuple[str, ...], label: str, settings, events: Events) -> list[Table]:
     fitting = []
+    columns = {c.lower() for c in (*wanted, label) if c}
+    only = columns | {settings.id_column.strip().lower()} - {""}
     for source in found.tables:
         try:
-            read = tables.read_all(source, {c.lower() for c in (*wanted, label) if c}, settings, events)
+            read = tables.read_all(source, columns, settings, events, only)
         except NotATable as e:
             found.ignored.add(source.name, e)
             continue

@@ -21,6 +21,7 @@ class Tables(ExampleKind):
     shape = "mlp"
     starts_from = "table"
     claims_by_whole_files = True
+    answered_apart = True
     epochs = 60
     estimators = (
         Estimator("linear", "trainer.kinds.table.linear", "linear model on the columns", "table"),

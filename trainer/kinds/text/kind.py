@@ -23,6 +23,7 @@ class Texts(WithLabelSets):
     shape = "bert-tiny"
     starts_from = "text"
     claims_by_whole_files = True
+    answered_apart = True
     library = "transformers.models.bert.modeling_bert"
     estimators = (Estimator("words", "trainer.kinds.text.words", "linear model on words and characters", "text"),)
     compares_named = True

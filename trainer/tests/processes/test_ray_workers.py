@@ -25,8 +25,10 @@ from ray_runs import (  # noqa: F401 - most are fixtures
     until,
     worker,
 )
-from result_checks import check_files, check_success, predictions, weights
+from result_checks import artifact_hashes, check_files, check_success, codes, predictions, weights
+from small_datasets import flowers
 
+from trainer.parted import rows
 from trainer.run import run
 
 pytestmark = pytest.mark.ray
@@ -43,6 +45,24 @@ def test_two_workers_share_the_work(make_run, train_on_ray, reviews, schemas):
     log = (spec.parent / "logs" / "rank-0.txt").read_text().splitlines()
     assert [line.startswith("[rank 0] Epoch 1, validation") for line in log].count(True) == 1
     assert all(0 <= w["waiting_share"] <= 1 for w in result["training"]["per_worker"])
+
+
+def test_a_worker_that_is_killed_in_a_large_prediction_costs_one_part(make_run, start_on, ray_address, schemas):
+    """A model without a network: the driver answers alone, or lets two workers answer, of which one is lost. The bytes are the same."""
+    earlier = make_run({"flowers.csv": flowers()}, run="ft-flowers", model="linear")
+    assert run(str(earlier), "local") == 0
+    more = {"model": {"path": "../ft-flowers/out/model", "run": "ft-flowers", "name": "flowers", "version": 1}}
+    files = {"new.csv": flowers(rows.LEAST)}
+    alone, spread = (make_run(files, run=run, kind="predict", more=more, num_workers=workers) for run, workers in (("pr-alone", 1), ("pr-two", 2)))
+    assert run(str(alone), "local") == 0
+    process = start_on(ray_address, spread)
+    until(lambda: list((spread.parent / rows.FOLDER).glob("*.outputs")) and (spread.parent / "logs" / "rank-1.txt").exists(), process)
+    os.kill(worker(spread.parent, 1), signal.SIGKILL)
+    printed, _ = process.communicate(timeout=TIMEOUT_SECONDS)
+    assert process.returncode == 0, printed
+    assert codes(check_files(spread.parent, schemas)).count("worker_lost") == 1
+    assert artifact_hashes(spread.parent) == artifact_hashes(alone.parent)
+    assert not (spread.parent / rows.FOLDER).exists()
 
 
 def test_two_workers_predict_what_one_does(make_run, train_on_ray, schemas):

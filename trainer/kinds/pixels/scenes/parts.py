@@ -1,12 +1,10 @@
 """The answers for units of scenes as files in the folder of the run, which a later start or another worker finds again."""
 
-import io
-import os
-import zipfile
 from pathlib import Path
 
 import numpy
 
+from trainer.run_folder import parts
 from trainer.run_folder.lease import Lease
 
 FOLDER = "scenes"  # in the run folder
@@ -16,7 +14,6 @@ SEEN, SAID = "seen", "said"  # what is shown of the scene: every so many pixels,
 DAMAGED = "damaged"  # tiles that could not be read (see ``damaged.of_scene``)
 SURE = 250
 CERTAIN, NO_ODDS = 100, 255  # in ODDS: a sure class, and no data
-_LEVEL = 1  # of compression: classes become small at once
 
 
 def place(folder: Path, digest: str, number: int) -> Path:
@@ -26,18 +23,9 @@ def place(folder: Path, digest: str, number: int) -> Path:
 
 def write(lease: Lease, to: Path, arrays: dict[str, numpy.ndarray]) -> None:
     """Write an answer so that it is there as a whole or not at all."""
-    made = lease.folder / f"{to.name}.{os.getpid()}"
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
-        for name, values in arrays.items():
-            with archive.open(name, "w", force_zip64=True) as stream:
-                numpy.lib.format.write_array(stream, numpy.ascontiguousarray(values), allow_pickle=False)
-    lease.publish(made, to)
+    parts.write(lease, to, arrays)
 
 
 def read(file: Path, name: str) -> numpy.ndarray | None:
     """An array of an answer; None where the file is not there or damaged, so that it is computed again."""
-    try:
-        with zipfile.ZipFile(file) as archive:
-            return numpy.lib.format.read_array(io.BytesIO(archive.read(name)), allow_pickle=False)
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zipfile.zlib.error):  # type: ignore[attr-defined]
-        return None
+    return parts.read(file, name)

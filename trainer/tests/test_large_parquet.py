@@ -1,0 +1,87 @@
+"""Large Parquet files: their cells are those of small ones, and only the columns are read that are needed."""
+
+import datetime
+import decimal
+import io
+import json
+import random
+from pathlib import Path
+
+import pyarrow
+import pyarrow.parquet
+
+from trainer.data.formats import parquet
+from trainer.data.formats.arrow_table import ArrowTable
+from trainer.data.formats.table import NotATable
+from trainer.errors import UserError
+
+
+def parquet_file(folder: Path, rows: int = 7, **columns) -> Path:
+    features = {"info": {"features": {"kind": {"_type": "ClassLabel", "names": ["north", "south"]}}}}
+    table = pyarrow.table(columns).replace_schema_metadata({"huggingface": json.dumps(features)})
+    pyarrow.parquet.write_table(table, folder / "t.parquet", row_group_size=rows)
+    return folder / "t.parquet"
+
+
+def test_large_parquet_files_have_the_cells_of_small_ones(tmp_path, monkeypatch):
+    when = datetime.datetime(2026, 1, 2, 3, 4, 5)
+    file = parquet_file(
+        tmp_path, text=["a", None, "é", ""] * 5, whole=[1, None, -3, 4] * 5, real=[1.0, 2.5, None, float("nan")] * 5,
+        truth=[True, False, None, True] * 5,
+        time=[when, None, when, when] * 5, listed=[[1, 2], None, [], [3]] * 5, kind=[0, 1, -1, 0] * 5, blob=[b"\x00", b"x", None, b""] * 5,
+        inner=[{"a": 1, "b": "x"}, {"a": None, "b": ""}, None, {"a": 2, "b": "y"}] * 5,
+        coded=pyarrow.array(["p", "q", None, "p"] * 5).dictionary_encode(),
+        exact=[decimal.Decimal("1.50"), None, decimal.Decimal("2.00"), decimal.Decimal("-1.00")] * 5,
+    )  # fmt: skip
+    small = parquet.read("t.parquet", file, tmp_path)
+    monkeypatch.setattr(parquet, "LARGE", 0)
+    monkeypatch.setattr(parquet, "BATCH", 6)
+    large = parquet.read("t.parquet", file, tmp_path)
+    assert isinstance(large, ArrowTable) and not isinstance(small, ArrowTable)
+    assert (large.columns, large.notes, list(large.rows)) == (small.columns, small.notes, small.rows)
+    assert large.cells("kind") == small.cells("kind") == ["north", "south", "", "north"] * 5
+
+
+class Counting(io.FileIO):
+    """A file that counts the bytes that are read of it."""
+
+    count = 0
+
+    def readinto(self, into) -> int:
+        found = super().readinto(into)
+        self.count += found
+        return found
+
+    def read(self, size: int = -1) -> bytes:
+        found = super().read(size)
+        self.count += len(found)
+        return found
+
+
+def test_of_a_large_parquet_file_only_the_columns_are_read_that_are_needed(tmp_path):
+    draw = random.Random(4)
+    columns = {f"c{i}": [draw.random() for _ in range(60_000)] for i in range(39)} | {"kind": [0, 1] * 30_000}
+    file, wanted = parquet_file(tmp_path, rows=20_000, **columns), {"c3", "c17", "kind"}
+    groups = [pyarrow.parquet.ParquetFile(file).metadata.row_group(i) for i in range(3)]
+    size = sum(c.total_compressed_size for g in groups for c in (g.column(i) for i in range(40)) if c.path_in_schema in wanted)
+    with Counting(file) as counted:
+        table = parquet.read("t.parquet", counted, tmp_path, wanted)
+    assert counted.count <= 1.2 * size < 0.1 * file.stat().st_size
+    assert table.columns == ["c3", "c17", "kind"] and table.cells("kind")[:2] == ["north", "south"]
+    assert table.cells("c17") == [repr(v) for v in columns["c17"]]
+
+
+def test_a_parquet_file_that_lies_is_no_table(tmp_path, monkeypatch):
+    """Any byte of it changed, also of its footer: another table, or none, but no other error."""
+    monkeypatch.setattr(parquet, "LARGE", 0)
+    file = parquet_file(tmp_path, text=["some", "words", None] * 4, number=[1.5, None, 2.5] * 4)
+    whole, draw = file.read_bytes(), random.Random(3)
+    for _ in range(200):
+        place = draw.randrange(4, len(whole))
+        file.write_bytes(whole[:place] + bytes([draw.randrange(256)]) + whole[place + 1 :])
+        try:
+            table = parquet.read("t.parquet", file, tmp_path)
+            assert all(isinstance(c, str) for _, row in table.rows for c in row)
+        except (NotATable, UserError):
+            pass
+    assert not list(tmp_path.glob(".mapped-*"))
