@@ -26,7 +26,7 @@ _TRAINING = (
     Option("learning_rate", 0.0, "", 0, 1, searchable=True, help="Peak learning rate; 0 chooses it by the size of the model"),
     Option("max_length", 0, "", 0, 4096, help="Maximum number of tokens read from a text; 0 uses the 95th percentile of the data"),
     Option("num_workers", 0, "", 0, 32, neutral=True, also_in=("predict",), service=True,
-           help="Number of workers; 0 uses one, or more if one would take over ten minutes"),
+           help="Number of workers; 0 uses one, or more where one would train for over ten minutes or has many rows to predict"),
     Option("use_gpu", "auto", choices=("auto", "yes", "no"), neutral=True, also_in=("predict", "script"), service=True,
            help="auto uses GPUs if the cluster has them; yes waits for them; no trains on CPUs"),
     Option("max_minutes", 60, "", 1, 10080, neutral=True, also_in=("predict", "script"), service=True,
@@ -50,7 +50,7 @@ _TRAINING = (
     Option("group_column", "", "data", help="Column with a group; rows of the same group stay in the same split"),
     Option("split", "auto", "data", choices=("auto", "random", "time", "group", "place"), since="0.2.0",
            help="How rows are held out that the data do not split: time holds out the latest, group keeps rows of group_column together, "
-           "or of one dataset of several, place those near each other by latitude and longitude; auto takes time for tables that are a series, "
+           "or of one dataset, folder or name of several, place those near each other by latitude and longitude or easting and northing; auto takes time for tables that are a series, "
            "groups for ten datasets or more, else random"),
     Option("time_column", "", "data", since="0.2.0",
            help="Column with the times of rows or of the edges of a graph: the latest become the test rows; empty detects it, none splits at random"),
