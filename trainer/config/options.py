@@ -50,7 +50,8 @@ _TRAINING = (
     Option("group_column", "", "data", help="Column with a group; rows of the same group stay in the same split"),
     Option("split", "auto", "data", choices=("auto", "random", "time", "group", "place"), since="0.2.0",
            help="How rows are held out that the data do not split: time holds out the latest, group keeps rows of group_column together, "
-           "or of one dataset, folder or name of several, place those near each other by latitude and longitude or easting and northing; auto takes time for tables that are a series, "
+           "or of one dataset, folder or name of several, place those near each other by latitude and longitude "
+           "or easting and northing; auto takes time for tables that are a series, "
            "groups for ten datasets or more, else random"),
     Option("time_column", "", "data", since="0.2.0",
            help="Column with the times of rows or of the edges of a graph: the latest become the test rows; empty detects it, none splits at random"),
