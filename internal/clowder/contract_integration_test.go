@@ -166,8 +166,11 @@ func runMessages(t *testing.T, at site) {
 		notes, err := s.FileNotes(ctx, file.ID)
 		require.NoError(t, err)
 		require.Len(t, notes, 1)
-		notes[0].Created = time.Time{}
-		require.Equal(t, clowder.Note{Content: entry.Content, Version: 1, Extractor: e.queue}, notes[0])
+		author, err := s.Author(ctx)
+		require.NoError(t, err)
+		require.NotEmpty(t, notes[0].Name)
+		notes[0].Created, notes[0].Name = time.Time{}, ""
+		require.Equal(t, clowder.Note{ID: entry.ID, Content: entry.Content, Version: 1, Extractor: e.queue, Author: author}, notes[0])
 		of, err := s.Metadata(ctx, ds.ID)
 		require.NoError(t, err)
 		require.Empty(t, of, "the entry is not the dataset's")
