@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +23,7 @@ func (w *fixture) queue(t *testing.T) {
 	t.Helper()
 	w.makeQueue(t)
 	short := map[string]any{"model": "bert-tiny", "num_workers": 2, "epochs": 1}
-	long := map[string]any{"model": "bert-tiny", "num_workers": 2, "epochs": 12, "more_options": "early_stopping_patience: 0"}
+	long := map[string]any{"model": "bert-tiny", "num_workers": 2, "epochs": 200, "more_options": "early_stopping_patience: 0"}
 	began := time.Now()
 
 	first := w.submit(t, long, "queued")
@@ -32,12 +33,21 @@ func (w *fixture) queue(t *testing.T) {
 	urgent := w.submit(t, short, "urgent")
 	w.reads(t, first, `Waiting in the queue "lab" at position 1: a job of higher priority has its place; it will go on from its last checkpoint`)
 
-	for _, id := range []string{urgent, first, second} {
+	folder := disk.Folder{Volume: filepath.Join(w.shared, "runs", preempted)}
+	succeeds := func(id string) {
 		last := w.await(t, id)
 		require.Equal(t, "SUCCEEDED", last.Status, last.Message)
 		t.Logf("after %s: %s", time.Since(began).Round(time.Second), last.Message)
 	}
-	result, failure, err := results.Read(disk.Folder{Volume: filepath.Join(w.shared, "runs", preempted)}, preempted, 1)
+	succeeds(urgent)
+	require.Eventually(t, func() bool {
+		events, err := results.ReadEvents(folder)
+		return err == nil && slices.ContainsFunc(events, func(e results.Event) bool { return e.Kind == results.KindResume })
+	}, testTimeout, 200*time.Millisecond, "the first run goes on")
+	require.NoError(t, os.WriteFile(filepath.Join(folder.Volume, "stop"), []byte("keep"), 0o644)) // as the service writes it: the rest proves nothing
+	succeeds(first)
+	succeeds(second)
+	result, failure, err := results.Read(folder, preempted, 1)
 	require.NoError(t, err)
 	require.Nil(t, failure)
 	require.Positive(t, result.Training.Resumed, "it went on from a checkpoint")
