@@ -97,7 +97,7 @@ def examples(spec: Spec, settings, model: Model, launcher, events: Events, began
     events.decision("rows", len(rows_read), f"A model for {described['task']} predicts {len(rows_read)} rows of {some(files, 3)}.")
     truth = target.encode(targets(rows_read))
     stop.check(spec.folder)
-    events.phase("predict", f"Predicting {len(rows_read)} rows.")
+    events.phase("predict", f"Predicting {len(rows_read):,} rows.")
     many = parted.are_many(kind, rows_read)
     in_parts = parted.Parted(Question(spec, settings, model, target), rows_read, truth, launcher, events) if many else None
     if in_parts is not None:

@@ -52,7 +52,7 @@ def estimating(workers: int, settings, kind: str, size: int, events: Events) -> 
         events.decision("workers", max(1, fewer), f"{count(max(1, fewer), 'worker')} instead of {settings.num_workers}: there is room for no more.")
     if fewer < 2:
         return None
-    events.phase("predict", f"Requesting {count(fewer, 'worker')} from Ray with {_resources(1, False, fewer)}.")
+    events.decision("workers", fewer, f"{count(fewer, 'worker')} answer the rows, with {_resources(1, False, fewer)}.")
     warm = place.is_used() and size <= MAX_WARM_BYTES
     request = WorkerRequest(fewer, 1, False, kind, settings.max_minutes, events, fullest(nodes, fewer, 1, False), warm, network=False)
     pool = WorkerPool(request)
