@@ -135,14 +135,23 @@ func (s *Session) readOnce(ctx context.Context, op operation, f File, query url.
 		return nil, err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(answer.Body, most+1))
+	body, err := ReadAtMost(answer.Body, f, most)
+	if err != nil && !errors.Is(err, ErrFileTooLarge) {
+		return nil, transportError(ctx, op, true, err)
+	}
+	return body, err
+}
+
+// ReadAtMost reads the body of a file. More than most bytes are ErrFileTooLarge; other errors are those of body.
+func ReadAtMost(body io.Reader, f File, most int64) ([]byte, error) {
+	content, err := io.ReadAll(io.LimitReader(body, most+1))
 	switch {
 	case err != nil:
-		return nil, transportError(ctx, op, true, err)
-	case int64(len(body)) > most:
+		return nil, err
+	case int64(len(content)) > most:
 		return nil, job.Permanent(fmt.Errorf("%w: %q has more than %s", ErrFileTooLarge, text.Excerpt(f.Name, 80), text.Bytes(most)))
 	}
-	return body, nil
+	return content, nil
 }
 
 // Update saves content as a new version of a file and returns the file as Clowder describes it then. Clowder takes new versions only from

@@ -1,10 +1,12 @@
 package registry
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -98,23 +100,17 @@ func (r *Registry) History(of Dataset, name string) ([]Prediction, error) {
 	return nil, nil
 }
 
+// ByCount are the names of counts, the most frequent first.
+func ByCount(counts map[string]int) []string {
+	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
+}
+
 // MostFrequent are the classes that a history counts, of those of one prediction.
 func MostFrequent(counts map[string]int) map[string]int {
-	names := make([]string, 0, len(counts))
-	for name := range counts {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		if counts[a] != counts[b] {
-			return counts[b] - counts[a]
-		}
-		if a < b {
-			return -1
-		}
-		return 1
-	})
-	out := make(map[string]int, min(len(names), maxHistoryClasses))
-	for _, name := range names[:min(len(names), maxHistoryClasses)] {
+	names := ByCount(counts)
+	names = names[:min(len(names), maxHistoryClasses)]
+	out := make(map[string]int, len(names))
+	for _, name := range names {
 		out[text.Excerpt(name, maxName)] += counts[name]
 	}
 	return out

@@ -21,16 +21,16 @@ class EstimatingLauncher:
         self.pool: pieces.Spreading | None = None
         self.begun = False
 
-    def spread(self, todo: Iterable[Piece], count: int, tick: Tick) -> None:
+    def spread(self, work_pieces: Iterable[Piece], count: int, tick: Tick) -> None:
         """See ``pieces.Spreading``."""
         asked = self.settings.num_workers
         wanted = min(asked or MAX_WORKERS, count if asked else count // PIECES_EACH)
         if self.name == "ray" and wanted > 1 and not self.begun:
             self._begin(wanted)
         if self.pool is None:
-            pieces.in_turn(todo, tick, "cpu", self.events)
+            pieces.in_turn(work_pieces, tick, "cpu", self.events)
         else:
-            self.pool.spread(todo, count, tick)
+            self.pool.spread(work_pieces, count, tick)
 
     def _begin(self, wanted: int) -> None:
         self.begun = True

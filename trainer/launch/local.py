@@ -41,9 +41,9 @@ class LocalLauncher:
     def predict(self, saved: Saved):
         return work.predict(saved, self.events, self._device())
 
-    def spread(self, todo: Iterable[pieces.Piece], count: int, tick: pieces.Tick) -> None:
+    def spread(self, work_pieces: Iterable[pieces.Piece], count: int, tick: pieces.Tick) -> None:
         """See ``pieces.Spreading``."""
-        pieces.in_turn(todo, tick, self._device(), self.events)
+        pieces.in_turn(work_pieces, tick, self._device(), self.events)
 
     def to_onnx(self, folder: Path, kind: Kind, target, inputs: dict) -> str:
         return work.to_onnx(folder, kind, target, inputs, str(self.events.lease.folder))

@@ -3,8 +3,6 @@ package v1
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"strings"
 
@@ -70,12 +68,9 @@ func (s *Session) ReadFile(ctx context.Context, f clowder.File, _ int, most int6
 		return nil, err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(answer.Body, most+1))
-	switch {
-	case err != nil:
+	body, err := clowder.ReadAtMost(answer.Body, f, most)
+	if err != nil && !errors.Is(err, clowder.ErrFileTooLarge) {
 		return nil, job.Retryable(errors.New("Clowder broke off a download: try again")) //nolint:staticcheck // a name
-	case int64(len(body)) > most:
-		return nil, job.Permanent(fmt.Errorf("%w: %q has more than %s", clowder.ErrFileTooLarge, text.Excerpt(f.Name, 80), text.Bytes(most)))
 	}
-	return body, nil
+	return body, err
 }

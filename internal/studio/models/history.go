@@ -1,12 +1,10 @@
 package models
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"html/template"
-	"maps"
 	"slices"
 	"time"
 
@@ -152,7 +150,7 @@ func mostFrequent(all []PredictionOverTime) []string {
 			sums[name] += n
 		}
 	}
-	names := slices.SortedFunc(maps.Keys(sums), func(a, b string) int { return cmp.Or(cmp.Compare(sums[b], sums[a]), cmp.Compare(a, b)) })
+	names := registry.ByCount(sums)
 	return names[:min(len(names), shownClasses)]
 }
 
@@ -162,7 +160,7 @@ func (p PredictionOverTime) Answers() string {
 		return "mean " + text.Decimal(*p.Mean, 4)
 	}
 	var parts []string
-	for _, name := range slices.SortedFunc(maps.Keys(p.Counts), func(a, b string) int { return cmp.Or(cmp.Compare(p.Counts[b], p.Counts[a]), cmp.Compare(a, b)) }) {
+	for _, name := range registry.ByCount(p.Counts) {
 		parts = append(parts, fmt.Sprintf("%s %d", name, p.Counts[name]))
 	}
 	return text.ListSome(parts, shownClasses, 120)
