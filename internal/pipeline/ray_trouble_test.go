@@ -78,11 +78,11 @@ func TestAHeadThatServesAfterFiveMinutes(t *testing.T) {
 	}
 }
 
-// A queue may take the machines of a training for another one, for example by a preemption of Kueue. Neither the time that it has trained nor
-// the time in the queue ends the job.
+// A queue may take the machines of a training for another one, for example by a preemption of Kueue. Neither the time that it has trained, nor
+// the time in the queue, nor its silence over both ends the job.
 func TestATrainingThatIsSentBackToTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := setup(t, func(c *Config) { c.PendingTimeout, c.StallTimeout = time.Hour, 24*time.Hour })
+		b := setup(t, func(c *Config) { c.PendingTimeout, c.StallTimeout = time.Hour, 3*time.Hour })
 		b.waitsAndTrains(t, time.Minute, 300*time.Minute)
 		began, trains := time.Now(), b.ray.script
 		b.ray.script = func(attempt string, look int) rayjob.Observation {
