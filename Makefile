@@ -272,8 +272,9 @@ model-types: $(VENV)/ready ## write the types of models that transformers knows,
 fmt: $(LINT) ## format the Go code
 	@$(LINT) fmt ./...
 
-fuzz: $(VENV)/ready ## fuzz each decoder of outside bytes for a minute, and read each dataset of the zoo with damaged files
+fuzz: $(VENV)/ready ## fuzz each decoder of outside bytes for a minute, try the trainer's properties on new examples, and damage each dataset of the zoo
 	@test/setup/fuzz.sh 60s
+	@TRAINER_EXAMPLES=new $(PYTHON) -m pytest -q -n 2 $$(grep -rl --include='test_*.py' '^@given' trainer/tests)
 	@OMP_NUM_THREADS=1 $(PYTHON) -m trainer.tests.zoo --damage 20
 
 bench: setup build test-programs ## measure latency, transfer rates, memory and training

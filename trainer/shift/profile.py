@@ -43,6 +43,8 @@ class NumberProfile:
         numbers = (self.low, self.high, *self.values)
         if not all(isinstance(v, int | float) and math.isfinite(v) for v in numbers) or not 0 < len(self.values) <= _VALUES:
             raise ValueError("the numbers of a trait are wrong")
+        if len(self.values) > self.rows - self.missing or self.low > self.high:
+            raise ValueError("the numbers of a trait are wrong")
         if list(self.values) != sorted(self.values):
             raise ValueError("the numbers of a trait are not sorted")
 
@@ -73,8 +75,11 @@ class CategoryProfile:
         _check(self.name, self.rows, self.missing, self.answer)
         if not isinstance(self.whole, bool) or not _is_count(self.once) or not 0 < len(self.counts) <= _VALUES:
             raise ValueError("the categories of a trait are wrong")
-        if not all(isinstance(c, str) and len(c) <= CHARACTERS and _is_count(n) for c, n in self.counts.items()):
+        if not all(isinstance(c, str) and len(c) <= CHARACTERS and _is_count(n) and n for c, n in self.counts.items()):
             raise ValueError("the categories of a trait are wrong")
+        there, counted = self.rows - self.missing, sum(self.counts.values())
+        if counted > there or self.once > there or (self.whole and counted != there):
+            raise ValueError("the categories of a trait are not those of its rows")
 
 
 @dataclass(frozen=True)

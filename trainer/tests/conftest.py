@@ -8,6 +8,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from hypothesis import settings
 from referencing import Registry, Resource
 
 TRAINER = Path(__file__).resolve().parent.parent
@@ -22,6 +23,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Ray's workers are other processes: they find the package by this.
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+
+# A change is judged by the same examples as the change before it. `make fuzz` searches new ones.
+settings.register_profile("same", derandomize=True, deadline=None)
+settings.register_profile("new", deadline=None)
+settings.load_profile(os.environ.get("TRAINER_EXAMPLES", "same"))
 
 # The defaults of the form, as the service writes them.
 DEFAULTS = {

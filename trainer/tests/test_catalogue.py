@@ -19,7 +19,7 @@ from trainer.targets import target
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
 
-QUICK = settings(max_examples=60, deadline=None, derandomize=True)
+QUICK = settings(max_examples=60, deadline=None)
 TEXT, IMAGE = {"config.json": 2, "tokenizer.json": 2}, {"config.json": 2, "preprocessor_config.json": 2}
 
 

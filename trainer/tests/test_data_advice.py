@@ -15,7 +15,7 @@ from trainer.kinds.rows import leaks
 from trainer.kinds.rows.roles import Roles
 from trainer.run_folder.events import Events
 
-QUICK = settings(max_examples=60, deadline=None, derandomize=True)
+QUICK = settings(max_examples=60, deadline=None)
 
 
 @pytest.fixture

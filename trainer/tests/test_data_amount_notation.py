@@ -180,7 +180,7 @@ def test_cells_of_a_style_become_what_float_reads(cells, style, read):
     assert values.as_numbers(cells, style) == read
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(st.one_of(st.text(max_size=12), st.floats().map(str), st.integers().map(str)), max_size=8), st.booleans())
 def test_every_cell_becomes_empty_or_a_number_that_float_reads(cells, comma):
     found = values.as_numbers(cells, Style(comma))
@@ -189,7 +189,7 @@ def test_every_cell_becomes_empty_or_a_number_that_float_reads(cells, comma):
         assert text == "" or abs(float(text)) < values.LARGEST
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200, deadline=None)
 @given(st.floats(-1e9, 1e9), st.booleans(), st.sampled_from(["", "$", "€", "%"]), st.booleans())
 def test_a_number_that_is_written_as_an_amount_is_read_back(value, comma, unit, parentheses):
     text = f"{abs(value):,.2f}"

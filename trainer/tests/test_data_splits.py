@@ -102,7 +102,7 @@ def test_rows_that_cannot_be_trained_on_are_refused(given, code, events):
     assert e.value.code == code
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 30), st.sampled_from(["", "", "g1", "g2", "g3"])), min_size=1, max_size=80),
     st.floats(0, 0.5),

@@ -13,7 +13,7 @@ from trainer.data.formats.table import NotATable
 from trainer.errors import UserError
 from trainer.run_folder.events import Events
 
-QUICK = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True)
+QUICK = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 OPTIONS = SimpleNamespace(encoding="", delimiter="", repairs=True, sheet="")
 PLAIN = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=60)
 

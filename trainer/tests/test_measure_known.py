@@ -13,7 +13,7 @@ from trainer.measure.dummy import dummy
 from trainer.measure.histogram import histogram
 from trainer.measure.predictions import Predictions
 
-QUICK = settings(max_examples=40, deadline=None, derandomize=True)
+QUICK = settings(max_examples=40, deadline=None)
 
 
 def classified(truth, predicted, confidence=None) -> Predictions:

@@ -15,7 +15,7 @@ CLASSES = st.integers(0, 3)
 NUMBERS = st.floats(-1e6, 1e6).map(lambda x: round(x, 3))
 
 
-@settings(max_examples=150, derandomize=True, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(st.tuples(CLASSES, CLASSES), min_size=1, max_size=40))
 def test_the_published_values_of_classes_are_those_of_the_bootstrap(rows):
     truth, predicted = numpy.array(rows).T
@@ -23,7 +23,7 @@ def test_the_published_values_of_classes_are_those_of_the_bootstrap(rows):
     assert metrics.summary(p, 4) == pytest.approx(values.classification(p), abs=1e-9)
 
 
-@settings(max_examples=150, derandomize=True, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=40))
 def test_the_published_values_of_numbers_are_those_of_the_bootstrap(rows):
     truth, predicted = numpy.array(rows).T

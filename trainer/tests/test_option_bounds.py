@@ -13,7 +13,7 @@ NUMBERS = [p for p in ALL if not isinstance(p.values[0].default, (str, bool))]
 WORDS = [p for p in ALL if p.values[0].choices]
 SWITCHES = [p for p in ALL if isinstance(p.values[0].default, bool)]
 TEXTS = [p for p in ALL if isinstance(p.values[0].default, str) and not p.values[0].choices]
-QUICK = settings(max_examples=25, deadline=None, derandomize=True)
+QUICK = settings(max_examples=25, deadline=None)
 
 
 def refused(option: Option, value) -> str:

@@ -9,7 +9,7 @@ from trainer.config.digest import digest
 from trainer.core.plan import Rows
 from trainer.models.catalogue import Base
 
-QUICK = settings(max_examples=60, deadline=None, derandomize=True)
+QUICK = settings(max_examples=60, deadline=None)
 FRESH = Base("bert-tiny", "text")
 
 

@@ -43,7 +43,7 @@ def test_the_targets_of_examples_are_those_of_their_pieces(owner, targets, examp
     assert rows.example_targets().tolist() == of_examples
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(1, 3), max_size=20), st.integers(1, 8))
 def test_parts_hold_every_row_once_and_no_example_in_two(pieces, count):
     owner = [i for i, n in enumerate(pieces) for _ in range(n)]

@@ -15,7 +15,7 @@ from trainer.run_folder import events as writing, files, stop
 from trainer.run_folder.events import Events, progress_interval
 from trainer.run_folder.lease import Lease, LeaseLost
 
-QUICK = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 VALUES = st.recursive(
     st.none()
     | st.booleans()

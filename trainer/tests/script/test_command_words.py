@@ -173,7 +173,7 @@ def test_what_a_script_tells_about_itself(text, field, value):
     assert getattr(command.read(text), field) == value
 
 
-@examples(max_examples=100, deadline=None, derandomize=True)
+@examples(max_examples=100, deadline=None)
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_any_text_gives_arguments_or_a_refusal(arguments, hyperparameters):
     try:
