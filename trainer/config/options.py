@@ -21,7 +21,7 @@ _TRAINING = (
     Option("text_column", "", also_in=("predict",),
            help="Column with the text, or several separated by commas, joined in this order; empty detects it"),
     Option("label_column", "", also_in=("predict",), help="Column with the label; empty detects it"),
-    Option("epochs", 3, "", 1, 200, help="Maximum number of passes over the data; by default 60 for tables, 12 for images and 30 for graphs"),
+    Option("epochs", 3, "", 1, 200, help="Maximum number of passes over the data; by default 60 for tables, 12 to 150 for images (more for fewer) and 30 for graphs"),
     Option("batch_size", 32, "", 1, 4096, searchable=True, also_in=("predict",), help="Rows per training step, summed over all workers"),
     Option("learning_rate", 0.0, "", 0, 1, searchable=True, help="Peak learning rate; 0 chooses it by the size of the model"),
     Option("max_length", 0, "", 0, 4096, help="Maximum number of tokens read from a text; 0 uses the 95th percentile of the data"),
