@@ -14,7 +14,7 @@ from trainer.kinds.table.encoder import LARGEST
 Layer = tuple[numpy.ndarray, numpy.ndarray]  # weights (inputs x outputs) and bias, float32
 
 COUNT = 12  # of a column
-_NARROWEST = 0.002  # deviations; the difference of two ReLUs in float32 would lose too much
+_NARROWEST = 0.01  # deviations; the difference of two ReLUs in float32 would lose too much
 _MOST_WEIGHTS = 4_000_000  # of the fixed layer: 16 MB
 
 
