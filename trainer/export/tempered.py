@@ -28,7 +28,7 @@ def training(outcome: Outcome, target: Target, events: Events) -> list[Section]:
         return []
     why = chosen.why or (_NOT.format(things=chosen.things) if chosen.temperature == NONE else _sentence(chosen))
     events.decision("temperature", chosen.temperature, why)
-    if chosen.temperature == NONE:
+    if chosen.why:
         return [Section(RESULT, _TITLE, [blocks.text(why)])]
     after = calibration.figures(target, outcome.answers["test"])
     shown = {f"{title} on the test {chosen.things}": _change(chosen.before.get(name), after.get(name)) for name, title in _FIGURES.items()}

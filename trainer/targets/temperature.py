@@ -21,9 +21,11 @@ _LEAST = 1e-30  # a probability of zero has no logarithm
 
 @dataclass(frozen=True)
 class HeldOut:
-    """``loss`` gives the mean loss of held-out answers at a temperature, ``rows`` are the rows that they belong to."""
+    """``loss`` gives the mean loss of held-out answers at a temperature, ``rows`` are the rows that they belong to. ``answers`` are as many as tell
+    something by themselves: at most all, and fewer where those of a row are alike."""
 
     rows: int
+    answers: int
     loss: Callable[[float], float]
 
 
@@ -84,7 +86,7 @@ def chosen(held_out: HeldOut, things: str = "rows", fewest: int = FEWEST) -> Cho
         return Chosen(NONE, held_out.rows, things, {}, why)
 
     def cost(place: int) -> float:
-        return held_out.rows * held_out.loss(float(_TRIED[place])) + math.log(_TRIED[place]) ** 2 / 2
+        return held_out.answers * held_out.loss(float(_TRIED[place])) + math.log(_TRIED[place]) ** 2 / 2
 
     low, high = 0, len(_TRIED) - 1
     while low < high:  # the cost falls, and then rises
@@ -130,7 +132,7 @@ def losses_of_classes(probabilities: numpy.ndarray, truth: numpy.ndarray, rows: 
     some = _spread(known, probabilities.shape[1])
     logs = _logs(probabilities[some])
     right = logs[numpy.arange(len(some)), truth[some]]
-    return HeldOut(min(rows, len(known)), lambda t: float((numpy.logaddexp.reduce(logs / t, axis=1) - right / t).mean()))
+    return HeldOut(min(rows, len(known)), len(known), lambda t: float((numpy.logaddexp.reduce(logs / t, axis=1) - right / t).mean()))
 
 
 def losses_of_labels(probabilities: numpy.ndarray, truth: numpy.ndarray) -> HeldOut:
@@ -138,7 +140,7 @@ def losses_of_labels(probabilities: numpy.ndarray, truth: numpy.ndarray) -> Held
     known = numpy.flatnonzero((truth >= 0).all(axis=1))
     some = _spread(known, probabilities.shape[1])
     signed = numpy.where(truth[some] > 0, -1, 1) * _odds(probabilities[some])
-    return HeldOut(len(known), lambda t: float(numpy.logaddexp(0, signed / t).mean()))
+    return HeldOut(len(known), len(known), lambda t: float(numpy.logaddexp(0, signed / t).mean()))
 
 
 def _logs(probabilities: numpy.ndarray) -> numpy.ndarray:

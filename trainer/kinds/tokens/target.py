@@ -64,7 +64,7 @@ class Tags(Classes):
         return TaggedWords(made.truth, made.predicted, made.confidence, made.likelihood, made.probabilities, text)
 
     def held_out(self, outputs: numpy.ndarray, truth: numpy.ndarray) -> HeldOut:
-        """Texts count as rows, because the words of one are alike. ``truth`` are the targets of rows."""
+        """Texts are the rows, because the words of one are alike. ``truth`` are the targets of rows."""
         return temperatures.losses_of_classes(outputs, truth[truth != NO_WORD], int((truth >= 0).any(axis=1).sum()))
 
     def promising(self, answers: Predictions, coverage: float) -> tuple[Self, str]:

@@ -111,7 +111,7 @@ class _Answer:
         for number in range(self.classes):  # one by one, since all together are as large as the logits
             kept = (odds[..., number] * parts.CERTAIN).round()
             if self.limits is not None:
-                kept += parts.POSSIBLE * ((odds[..., number] >= self.limits[number]) | (best == number))
+                kept.add_((odds[..., number] >= self.limits[number]) | (best == number), alpha=parts.POSSIBLE)
             self.odds[number][place] = kept.to("cpu").numpy().astype(numpy.uint8)
 
     def _truth(self, around, inner, place, empty: numpy.ndarray | None) -> numpy.ndarray:

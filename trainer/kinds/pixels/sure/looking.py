@@ -16,6 +16,7 @@ from trainer.targets import temperature
 from trainer.targets.temperature import Chosen
 
 FEWEST = 5  # pictures from which a temperature is chosen
+_APART = 100  # answers of a picture that tell something by themselves, by which the loss of pixels is weighed
 _PICTURES, _PIXELS = 64, 4000  # that a temperature is chosen from, and pixels of each part of one
 
 
@@ -79,9 +80,11 @@ def chosen(model: Any, target: PixelClasses, held_out: Windows, device: torch.de
         inference.answer(model, held_out, int(number), device, looking=sampled)
         pictures += len(sampled.truth) > before
     if pictures < FEWEST:
-        return temperature.chosen(temperature.HeldOut(pictures, lambda _: 0.0), "pictures", FEWEST)
+        return temperature.chosen(temperature.HeldOut(pictures, pictures, lambda _: 0.0), "pictures", FEWEST)
     odds, truth = numpy.concatenate(sampled.odds), numpy.concatenate(sampled.truth)
-    return temperature.chosen(replace(temperature.losses_of_classes(odds, truth, len(truth)), rows=pictures), "pictures", FEWEST)
+    return temperature.chosen(
+        replace(temperature.losses_of_classes(odds, truth, len(truth)), rows=pictures, answers=_APART * pictures), "pictures", FEWEST
+    )
 
 
 def promising(target: PixelClasses | PixelNumbers, counts: numpy.ndarray, coverage: float) -> tuple[PixelClasses | PixelNumbers, str]:
