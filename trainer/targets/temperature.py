@@ -1,6 +1,6 @@
 """The temperature of a network: one number by which its scores are divided, so that it is as sure as it is right.
 
-A network that has learnt its training rows by heart is too sure of new ones. The temperature with the smallest loss on the held-out rows corrects
+A network that knows its training rows too well is too sure of new ones. The temperature with the smallest loss on the held-out rows corrects
 that, and changes no answer: the order of the classes stays. It belongs to the target of a saved model and is applied where outputs are computed.
 """
 
