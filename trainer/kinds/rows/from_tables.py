@@ -123,7 +123,7 @@ def reading(group: list[Table], roles: Roles, seen: dict, index: images.Index, s
     column_checks.check(roles, seen, where, checks)
     by_place = settings.split == PLACE
     ways = [] if rule.by == TIME or by_place else belonging.found(group, roles, seen, rule.flatters)
-    return Reading(roles, given, sorted(t.name for t in group), styles, rule, ways)
+    return Reading(roles, given, sorted({n for t in group for n in (t.name, *t.joined)}), styles, rule, ways)
 
 
 def _split_files(group: list[Table], events: Events) -> dict[str, list[Table]]:
