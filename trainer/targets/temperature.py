@@ -16,6 +16,8 @@ LEAST, MOST = 0.05, 20.0
 FEWEST = 20  # held-out rows from which one is chosen
 CELLS = 2_000_000  # of the held-out outputs that are looked at, as a bound of time and memory
 _TRIED = numpy.round(numpy.geomspace(LEAST, MOST, 241), 4)  # 2.5 % apart, so that rounding of outputs rarely changes the choice
+_PLAIN = len(_TRIED) // 2  # the place of NONE
+_GAIN = 1.0  # of the logarithm of the likelihood of the held-out answers, at least
 _LEAST = 1e-30  # a probability of zero has no logarithm
 
 
@@ -79,7 +81,8 @@ def chosen(held_out: HeldOut, things: str = "rows", fewest: int = FEWEST) -> Cho
     """The temperature with the smallest loss on held-out rows, without figures of before.
 
     A temperature far from 1 must gain more than chance: it costs half the square of its logarithm, as if the logarithm were normal around 0 with
-    deviation 1. Without that, some rows that are all right would make a model as sure as one can be.
+    deviation 1. Without that, some rows that are all right would make a model as sure as one can be. It must also gain the likelihood that one more
+    number in a model must (Akaike), or there is none.
     """
     if held_out.rows < fewest:
         why = f"A temperature is chosen from {fewest} held-out {things} on, and there are {held_out.rows}. Probabilities are those of the network."
@@ -92,7 +95,8 @@ def chosen(held_out: HeldOut, things: str = "rows", fewest: int = FEWEST) -> Cho
     while low < high:  # the cost falls, and then rises
         middle = (low + high) // 2
         low, high = (middle + 1, high) if cost(middle + 1) < cost(middle) else (low, middle)
-    return Chosen(float(_TRIED[low]), held_out.rows, things, {})
+    found = float(_TRIED[low]) if cost(_PLAIN) - cost(low) > _GAIN else NONE
+    return Chosen(found, held_out.rows, things, {})
 
 
 def restored(description: dict) -> float:

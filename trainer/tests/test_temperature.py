@@ -87,6 +87,12 @@ def test_rows_that_are_all_right_do_not_make_a_model_as_sure_as_one_can_be(sure)
     assert 0.4 < temperature.chosen(Classes(("a", "b")).held_out(outputs, numpy.zeros(30, int))).temperature <= 1.0
 
 
+def test_a_gain_that_chance_explains_is_none():
+    assert temperature._TRIED[temperature._PLAIN] == NONE
+    found = [temperature.chosen(ABC.held_out(probabilities(s), r)).temperature for s, r in (drawn(60, 1, seed) for seed in range(30))]
+    assert sum(t == NONE for t in found) > 20
+
+
 def test_many_outputs_are_looked_at_in_part(monkeypatch):
     scores, right = drawn(3000, 3)
     monkeypatch.setattr(temperature, "CELLS", 3000)
