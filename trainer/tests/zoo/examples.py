@@ -65,6 +65,7 @@ def _survey(second: str):
 _SAMPLES = [f"S{i}" for i in range(8)]
 _GENES = ("gene," + ",".join(_SAMPLES), lambda g: [f"G{g}", *((g * 37 + s * 101) % 5000 for s in range(8))])
 _CONDITIONS = "condition\n" + "".join(f"{s},{'treated' if i % 2 else 'control'}\n" for i, s in enumerate(_SAMPLES))
+FILLED = "columns that some tables lack"
 LABELS = "labels in a table of their own"
 
 
@@ -117,6 +118,14 @@ ROWS = (
                {"test.csv": "plot,ph\n" + "".join(f"T{i},{i % 9}.5\n" for i in range(50)),
                 "sample_submission.csv": "plot,target\n" + "".join(f"T{i},{i % 2}\n" for i in range(50))}),
         Reads(TASK, rows=200, classes=("0", "1"), label="target"), spares=LABELS),
+    Row("sites-that-measure-other-things", "two sites, of which one did not measure the flow", "monitoring", "made", "empty cells",
+        _table("ph,depth,flow,state", lambda i: [*_plots(i)[1:], f"{i * 11 % 31}.5", "xy"[i % 2]], 120,
+               {"u.csv": "ph,depth,chl,state\n" + "".join(f"{i % 13}.1,{i % 7}.3,{i % 5}.9,{'xy'[i % 2]}\n" for i in range(80))}),
+        Reads(TASK, rows=200, classes=("x", "y"), label="state", columns=("ph", "depth", "flow"), says={"filled_columns": "not in u.csv"}), FILLED),
+    Row("two-surveys-of-one-label", "two tables with the same label and other columns", "surveys", "made", "the larger one",
+        _table("ph,depth,flow,state", lambda i: [*_plots(i)[1:], f"{i * 11 % 31}.5", "xy"[i % 2]], 120,
+               {"u.csv": "ph,rain,snow,state\n" + "".join(f"{i % 13}.1,{i % 7}.3,{i % 5}.9,{'xy'[i % 2]}\n" for i in range(80))}),
+        Reads(TASK, rows=120, classes=("x", "y"), label="state", silent=("filled_columns",)), spares=FILLED),
     Row("visits-of-patients", "patient_id with five visits each, of one outcome", "medicine", "made", "at random, with a warning",
         _table("patient_id,pressure,outcome", lambda i: [f"P{i // 5}", 110 + i * 37 % 40, ("ill", "well")[i // 5 * 7 % 11 > 5]], 300),
         Reads(TASK, rows=300, says={"time_neighbours": "set group_column to patient_id"}), TOGETHER),
