@@ -62,7 +62,7 @@ def test_two_workers_teach_a_language_model_what_one_does(make_run, together, sc
     assert one[1] == pytest.approx(two[1], abs=1e-4)
 
 
-@pytest.mark.parametrize("more", ["", "recompute: yes\nfrozen_weights: bf16"], ids=["as it is", "with less memory"])
+@pytest.mark.parametrize("more", ["", "recompute: yes\nfrozen_weights: nf4"], ids=["as it is", "with less memory"])
 def test_workers_with_a_part_of_the_frozen_weights_learn_what_workers_with_all_do(make_run, together, schemas, more):  # noqa: F811
     pytest.importorskip("peft")
     options = f"finetuning: lora\nlearning_rate: 0.01\nbatch_size: 7\nmax_length: 32\nmerge: yes\nearly_stopping_patience: 0\n{more}"

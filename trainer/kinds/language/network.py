@@ -137,10 +137,18 @@ def _whole(plan: Plan, how: footprint.Held):
     """The installed model on one machine, with its adapter."""
     import torch
 
-    from trainer.models import transformer
+    from trainer.models import quantised, transformer
 
-    model = held.apply(transformer.from_base(_AUTO, plan, dtype=torch.bfloat16 if how.half else torch.float32), how)
-    return lora.wrap(model, plan.shape["rank"], plan.shape["alpha"], plan.settings.seed) if plan.shape["finetuning"] == "lora" else model
+    own = torch.bfloat16 if how.half else torch.float32
+    # Weights that are rounded to few bits are read in the type of their files, which then are only mapped into memory.
+    model = held.apply(transformer.from_base(_AUTO, plan, dtype="auto" if how.bits else own), how)
+    if plan.shape["finetuning"] != "lora":
+        return model
+    model = lora.wrap(model, plan.shape["rank"], plan.shape["alpha"], plan.settings.seed)
+    if how.bits:
+        lora.hold(model, how.bits, "cuda" if torch.cuda.is_available() else "cpu")
+        quantised.set_others(model, own)
+    return model
 
 
 def decisions(model, plan: Plan) -> list[tuple[str, Any, str]]:
@@ -153,8 +161,11 @@ def _needs(plan: Plan) -> footprint.Footprint:
 
 
 def load(folder: Path, like=None, base: Path | None = None):
-    """The model of ``folder``. An adapter is put on ``like``, which has one of the same shape, or on the model in ``base``."""
-    from trainer.models import transformer
+    """The model of ``folder``. An adapter is put on ``like``, which has one of the same shape, or on the model in ``base``, rounded as in the
+    training."""
+    import torch
+
+    from trainer.models import quantised, transformer
 
     if not lora.is_adapter(folder) or (folder / "config.json").is_file():
         return transformer.load(_AUTO, folder, like)
@@ -166,14 +177,19 @@ def load(folder: Path, like=None, base: Path | None = None):
             "The model is an adapter, and the model that it belongs to is not installed here.",
             "Ask the administrator to install its base model, or train again with merge: yes.",
         )
-    return lora.attach(transformer.load(_AUTO, base, None), folder)
+    bits = lora.base_bits(folder)
+    model = lora.attach(transformer.load(_AUTO, base, None, "auto" if bits else torch.float32), folder)
+    if bits:
+        lora.hold(model, bits)
+        quantised.set_others(model, torch.float32)
+    return model
 
 
 def save(model, plan: Plan, folder: Path) -> None:
-    from trainer.models import transformer
+    from trainer.models import quantised, transformer
 
     if plan.shape.get("finetuning") == "lora":
-        lora.save(model, folder, plan.base.name, plan.base.commit)
+        lora.save(model, folder, plan.base.name, plan.base.commit, quantised.bits_of(model))
     else:
         transformer.save(model, plan, folder)
 
