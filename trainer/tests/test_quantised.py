@@ -113,3 +113,21 @@ def test_layers_whose_inputs_come_first_are_rounded_like_others(bits):
         made = GPT2LMHeadModel(made.config)
     assert isinstance(model, peft.PeftModel)
     assert torch.allclose(*answers, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("told", "bits"),
+    [(None, 0), (b'{"bits": 8}', 8), (b'{"bits": 4}', 4), (b'{"bits": 3}', None), (b'{"bits": "8"}', None), (b'{"bits": true}', None),
+     (b'{"bits": []}', None), (b"[]", None), (b"{}", None), (b"", None), (b"\xff", None)],
+    ids=["no file", "8", "4", "3", "text", "a flag", "a list", "no object", "nothing", "empty", "no UTF-8"],
+)  # fmt: skip
+def test_an_adapter_says_the_bits_of_its_base(tmp_path, told, bits):
+    from trainer.kinds.language import lora
+
+    if told is not None:
+        (tmp_path / lora.BASE).write_bytes(told)
+    if bits is None:
+        with pytest.raises(ValueError):  # noqa: PT011 - of JSON or of its content
+            lora.base_bits(tmp_path)
+    else:
+        assert lora.base_bits(tmp_path) == bits

@@ -71,5 +71,6 @@ def _base(model, plan: Plan, adapted: bool):
             yield model
         return
     from trainer.kinds.language import network as language
+    from trainer.train import parts
 
-    yield language.base_model(plan).to(next(model.parameters()).device)
+    yield language.untrained(plan, next(model.parameters()).device.type, parts.are_in(model))

@@ -17,7 +17,8 @@ _EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts")  # in the co
 @dataclass(frozen=True)
 class Held:
     """How a model is held while it is trained: frozen weights in bf16 (``half``), activations ``recomputed`` in the backward pass, frozen
-    weights in equal parts on so many ``workers``, and those of linear layers in so many ``bits`` (8, 4; 0 as the others)."""
+    weights (all, if all are trained) in equal parts on so many ``workers``, and those of linear layers in so many ``bits`` (8, 4; 0 as the
+    others)."""
 
     half: bool = False
     recomputed: bool = False
@@ -48,6 +49,10 @@ class Footprint:
         # Where they are computed again, a layer keeps its input (4 bytes a number), and one layer at a time has the rest.
         layers = 2 * self.layers + 34 if held.recomputed else 34 * self.layers
         activations = (1 if held.half else 2) * tokens * (layers * self.width + 10 * self.vocabulary)
+        if self.trained >= self.weights and held.workers > 1:
+            # The first worker also puts the weights together, when the training is over and nothing but their parts is left.
+            training = (4 + _STATE) * self.weights // held.workers + activations
+            return _ROOM + max(training, 4 * self.weights + 4 * self.weights // held.workers)
         frozen = self.weights - self.trained if self.trained < self.weights else 0
         inner = max(0, frozen - self.others) if held.bits else 0
         held_frozen = int((2 if held.half else 4) * (frozen - inner) + BYTES.get(held.bits, 0) * inner) // held.workers

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from trainer.errors import gigabytes
+from trainer.errors import UserError, gigabytes
 from trainer.kinds.language.footprint import Footprint, Held
 from trainer.memory import memory
 
@@ -62,19 +62,33 @@ def chosen(needs: Footprint, settings: Settings, where: Place) -> Held:
     single worker only the rows that are computed at once have to fit.
     """
     frozen = needs.trained < needs.weights
+    may_spread = frozen or _may_be_spread(settings, where)
     may_halve = frozen and where.bf16 and settings.mixed_precision in ("auto", "bf16")
     bits = next((bits for bits, name in _FORMATS.items() if frozen and settings.frozen_weights == name), 0)
     half = frozen and settings.frozen_weights == "bf16"
     if settings.frozen_weights == "auto" and may_halve:
         half = where.gpu or needs.needed() > where.memory
     found = Held(half or bool(bits and may_halve), settings.recompute == "yes", bits=bits)
-    if frozen and settings.spread_weights == "yes":
+    if may_spread and settings.spread_weights == "yes":
         found = replace(found, workers=where.workers)
     if settings.recompute == "auto" and needs.needed(held=found) > where.memory:
         found = replace(found, recomputed=True)
-    if frozen and settings.spread_weights == "auto" and needs.needed(held=found) > where.memory:
+    if may_spread and settings.spread_weights == "auto" and needs.needed(held=found) > where.memory:
         found = replace(found, workers=where.workers)
     return _in_fewer_bits(needs, found, where) if frozen and settings.frozen_weights == "auto" else found
+
+
+def _may_be_spread(settings: Settings, where: Place) -> bool:
+    """Whether weights that are trained may be spread. Raises UserError where the user wants it and it is not possible."""
+    if settings.optimizer == "adafactor":
+        if settings.spread_weights == "yes" and where.workers > 1:
+            raise UserError(
+                "spread_optimizer",
+                "The optimizer adafactor does not work on weights that are spread over workers.",
+                "Choose optimizer: adamw or sgd, or spread_weights: no.",
+            )
+        return False
+    return not where.gpu or (where.bf16 and settings.mixed_precision != "fp16")  # in fp16, gradients are scaled by what one worker sees
 
 
 def _in_fewer_bits(needs: Footprint, found: Held, where: Place) -> Held:
@@ -131,6 +145,7 @@ def decisions(held: Held, needs: Footprint) -> list[tuple[str, Any, str]]:
         found.append(("recompute", "yes", why))
     if held.workers > 1:
         saved = gigabytes(needs.needed(held=replace(held, workers=1)) - needs.needed(held=held))
-        why = f"Each of the {held.workers} workers holds a part of the weights that are not trained: about {saved} less of memory for each."
+        what = "that are not trained" if needs.trained < needs.weights else "and of what their training needs"
+        why = f"Each of the {held.workers} workers holds a part of the weights {what}: about {saved} less of memory for each."
         found.append(("spread_weights", "yes", why))
     return found

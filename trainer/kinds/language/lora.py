@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import torch
 
 WEIGHTS, CONFIG = "adapter_model.safetensors", "adapter_config.json"
-_BITS = "base_bits"  # in the header of WEIGHTS, which other programs pass over; a name that they do not know in CONFIG is an error in some
+BASE = "adapter_base.json"  # how the base is rounded, if it is: in CONFIG, a name that other programs do not know is an error in some of them
 
 
 def wrap(model: torch.nn.Module, rank: int, alpha: int, seed: int) -> torch.nn.Module:
@@ -67,7 +67,9 @@ def save(model, folder: Path, base: str, revision: str, bits: int = 0) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     tensors = {n: t.detach().cpu().contiguous() for n, t in get_peft_model_state_dict(model, save_embedding_layers=False).items()}
-    save_file(tensors, str(folder / WEIGHTS), metadata={"format": "pt"} | ({_BITS: str(bits)} if bits else {}))
+    save_file(tensors, str(folder / WEIGHTS), metadata={"format": "pt"})
+    if bits:
+        files.write_json(folder / BASE, {"bits": bits})
     config = model.active_peft_config.to_dict()
     config |= {"base_model_name_or_path": base, "revision": revision or None, "inference_mode": True}
     files.write_json(folder / CONFIG, {name: _plain(value) for name, value in sorted(config.items())})
@@ -109,15 +111,15 @@ def moved(model, base: torch.nn.Module):
 
 def base_bits(folder: Path) -> int:
     """The bits to which the base of the adapter in ``folder`` was rounded while it was trained; 0 for not at all. Raises ValueError."""
-    from safetensors import safe_open
-
     from trainer.models.quantised import BITS
 
-    with safe_open(folder / WEIGHTS, framework="numpy") as opened:
-        told = (opened.metadata() or {}).get(_BITS, "0")
-    if told not in ("0", *map(str, BITS)):
+    if not (folder / BASE).is_file():
+        return 0
+    told = files.read_json(folder / BASE)
+    bits = told.get("bits") if isinstance(told, dict) else None
+    if isinstance(bits, bool) or bits not in BITS:
         raise ValueError("its adapter belongs to a base in a precision that is not known here")
-    return int(told)
+    return int(bits)
 
 
 def merge(model, folder: Path) -> None:

@@ -126,6 +126,8 @@ def build(plan: Plan):
 
         return shapes.build(shapes.restored(plan.shape), plan.shape["end"])
     needs, place = _needs(plan), held.place()
+    if plan.settings.freeze_encoder:  # which is done to the whole model
+        place = dataclasses.replace(place, workers=1)
     how = held.chosen(needs, plan.settings, place)
     if not place.gpu:  # on a GPU, a batch that does not fit is computed in parts
         footprint.check(needs, place.memory, plan.base.name, plan.shape["finetuning"], how)
@@ -156,17 +158,29 @@ def decisions(model, plan: Plan) -> list[tuple[str, Any, str]]:
     return [] if plan.base.folder is None else held.decisions(held.of(model), _needs(plan))
 
 
+def untrained(plan: Plan, device: str, in_parts: bool):
+    """The installed model as it was before the training, on ``device``; ``in_parts`` spreads it over the workers, all of which must call this."""
+    from trainer.train import spread
+
+    return spread.in_turn(lambda: base_model(plan).requires_grad_(False), device) if in_parts else base_model(plan).to(device)
+
+
 def _needs(plan: Plan) -> footprint.Footprint:
     return footprint.Footprint(**plan.shape["footprint"])
 
 
 def load(folder: Path, like=None, base: Path | None = None):
     """The model of ``folder``. An adapter is put on ``like``, which has one of the same shape, or on the model in ``base``, rounded as in the
-    training."""
+    training. Where weights that are trained are spread over workers, ``like`` itself takes the place of the saved model, whose rows of this
+    worker are read back into it."""
     import torch
 
     from trainer.models import quantised, transformer
+    from trainer.train import parts
 
+    if like is not None and parts.are_in(like):
+        parts.read_back(like, folder)
+        return like
     if not lora.is_adapter(folder) or (folder / "config.json").is_file():
         return transformer.load(_AUTO, folder, like)
     if like is not None:
@@ -187,9 +201,12 @@ def load(folder: Path, like=None, base: Path | None = None):
 
 def save(model, plan: Plan, folder: Path) -> None:
     from trainer.models import quantised, transformer
+    from trainer.train import parts
 
     if plan.shape.get("finetuning") == "lora":
         lora.save(model, folder, plan.base.name, plan.base.commit, quantised.bits_of(model))
+    elif parts.are_in(model):
+        model.save_pretrained(folder, state_dict=parts.whole(model, rank=0))
     else:
         transformer.save(model, plan, folder)
 

@@ -14,7 +14,8 @@ OPTIONS = of_kind("language", (
     Option("recompute", "auto", "language", choices=("auto", "yes", "no"), since="0.2.0",
            help="Compute activations again in the backward pass, which saves memory and costs time; auto does so where they do not fit"),
     Option("spread_weights", "auto", "language", choices=("auto", "yes", "no"), since="0.2.0",
-           help="Give each of several workers a part of the weights that LoRA does not train (FSDP); auto does so where they do not fit into one"),
+           help="Give each of several workers a part of the weights (FSDP): of those that LoRA does not train, or, with full, of all and what "
+                "their training needs; auto does so where they do not fit into one"),
     Option("merge", False, "language", neutral=True, help="Deliver the language model with its adapter merged into its weights, beside the adapter"),
     Option("experts", 1, "language", 1, 64, since="0.2.0",
            help="Experts in each layer of gpt-small, of which a token uses two; 1 trains an ordinary model"),

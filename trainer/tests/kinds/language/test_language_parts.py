@@ -172,6 +172,8 @@ def test_the_memory_of_a_training_by_its_parts():
     adapter = dataclasses.replace(SMALL, trained=10_000)
     assert adapter.needed(held=Held(half=True)) == adapter.needed() - 2 * 990_000 - activations // 2
     assert adapter.needed(held=Held(workers=3)) == adapter.needed() - 4 * 660_000
+    assert SMALL.needed(held=Held(workers=2)) == SMALL.needed() - 8 * 1_000_000
+    assert dataclasses.replace(SMALL, length=1).needed(held=Held(workers=8)) == 600_000_000 + 4_000_000 + 500_000
     others = dataclasses.replace(adapter, others=90_000)
     together = 8 * 4 * 64**2
     assert others.needed() == adapter.needed()
@@ -182,9 +184,10 @@ def test_the_memory_of_a_training_by_its_parts():
 
 GB = 1_000_000_000
 LARGE = Footprint(weights=7 * GB, trained=40_000_000, rows=8, length=1024, layers=32, width=4096, vocabulary=32_000)
+WHOLE = dataclasses.replace(LARGE, trained=7 * GB)
 EXPERTS = dataclasses.replace(LARGE, others=7 * GB)
 CPU, OLD_CPU, GPU, OLD_GPU = ((False, True), (False, False), (True, True), (True, False))
-AUTO = {"frozen_weights": "auto", "recompute": "auto", "spread_weights": "auto", "mixed_precision": "auto"}
+AUTO = {"frozen_weights": "auto", "recompute": "auto", "spread_weights": "auto", "mixed_precision": "auto", "optimizer": "adamw"}
 
 
 @pytest.mark.parametrize(
@@ -228,11 +231,22 @@ def test_how_a_model_is_held_follows_from_the_memory(needs, options, device, siz
         (LARGE, {}, 10, Held(True, True, 4, bits=8)),
         (LARGE, {"spread_weights": "no"}, 20, Held(True, True, 1, bits=8)),
         (LARGE, {"spread_weights": "yes"}, 80, Held(True, False, 4)),
-        (SMALL, {"spread_weights": "yes"}, 80, Held(False, False, 1)),
+        (SMALL, {"spread_weights": "yes"}, 80, Held(False, False, 4)),
+        (WHOLE, {}, 200, Held(False, False, 1)),
+        (WHOLE, {}, 50, Held(False, True, 4)),
+        (WHOLE, {"optimizer": "adafactor"}, 50, Held(False, True, 1)),
+        (WHOLE, {"mixed_precision": "fp16"}, 50, Held(False, True, 1)),
     ],
 )
 def test_weights_are_spread_over_workers_where_they_do_not_fit_into_one(needs, options, size, wanted):
     assert held.chosen(needs, SimpleNamespace(**AUTO | options), held.Place(*GPU, size * GB, 4)) == wanted
+
+
+def test_an_optimizer_that_does_not_work_on_spread_weights_is_refused_where_a_user_wants_both():
+    wanted = SimpleNamespace(**AUTO | {"optimizer": "adafactor", "spread_weights": "yes"})
+    assert held.chosen(WHOLE, wanted, held.Place(*GPU, GB)).workers == 1
+    with pytest.raises(UserError, match="adafactor does not work on weights that are spread"):
+        held.chosen(WHOLE, wanted, held.Place(*GPU, GB, 2))
 
 
 def test_what_is_said_of_how_a_model_is_held():
