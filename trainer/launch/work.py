@@ -77,7 +77,7 @@ def train(plan: Plan, rank: int, world: int, device: str, threads: int, **asks) 
 def _train(plan: Plan, rank: int, world: int, device: str, threads: int, lease: Lease, asks: dict) -> Outcome | None:
     import torch
 
-    from trainer.train import frozen, loop, spread
+    from trainer.train import frozen, loop, parts, spread
 
     began, cpu = time.monotonic(), time.process_time()
     events = Events(Path(plan.folder) / "events.jsonl", plan.attempt, lease)
@@ -91,7 +91,9 @@ def _train(plan: Plan, rank: int, world: int, device: str, threads: int, lease: 
     trained = loop.train(ctx, plan, events)
     workers = usage.gathered(usage.of_worker(ctx, trained, time.monotonic() - began, time.process_time() - cpu), world)
     if rank != 0:
-        if spread.is_spread(trained.model):  # the first worker computes its answers with the weights of all
+        if parts.are_in(trained.model):  # the first worker saves the weights of all
+            parts.whole(trained.model, rank)
+        if spread.is_spread(trained.model):  # and computes its answers with them
             _answers(trained.model, plan, ctx.device)
             plan.kind.after_training(trained.model, plan, ctx.device, None)
         return None

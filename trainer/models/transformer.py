@@ -10,15 +10,17 @@ import torch
 
 from trainer.core.plan import Plan
 from trainer.errors import UserError
+from trainer.models import quantised
 from trainer.targets.target import Target
 
 _LOCAL = {"local_files_only": True, "trust_remote_code": False}
 
 
-def from_base(auto_class: str, plan: Plan, dtype: torch.dtype = torch.float32, **options) -> torch.nn.Module:
+def from_base(auto_class: str, plan: Plan, dtype: torch.dtype | str = torch.float32, **options) -> torch.nn.Module:
     """The installed model of ``plan`` with a new head; with random weights throughout if it starts from scratch.
 
-    ``dtype`` is the type of weights that are read. ``options`` fill in missing entries of its configuration. Raises UserError.
+    ``dtype`` is the type of weights that are read, or "auto" for that of the files. ``options`` fill in missing entries of its
+    configuration. Raises UserError.
     """
     import transformers
 
@@ -40,7 +42,7 @@ def configuration(plan: Plan) -> Any:
     return config
 
 
-def with_weights(made_by: Any, config: Any, plan: Plan, dtype: torch.dtype = torch.float32) -> Any:
+def with_weights(made_by: Any, config: Any, plan: Plan, dtype: torch.dtype | str = torch.float32) -> Any:
     """A model of ``config`` with the weights of the installed one where these fit, and random ones elsewhere. ``made_by`` is its class, or an
     automatic one of transformers."""
     import transformers
@@ -71,8 +73,8 @@ def save(model: Any, plan: Plan, folder: Path) -> None:
     model.save_pretrained(folder, safe_serialization=True)
 
 
-def load(auto_class: str, folder: Path, like: torch.nn.Module | None) -> torch.nn.Module:
-    """The model that was saved in ``folder``; of the class of ``like``, if given, which saves a search."""
+def load(auto_class: str, folder: Path, like: torch.nn.Module | None, dtype: torch.dtype | str = torch.float32) -> torch.nn.Module:
+    """The model that was saved in ``folder``; of the class of ``like``, if given, which saves a search. ``dtype`` is as for ``from_base``."""
     if like is None:
         import transformers
 
@@ -80,7 +82,7 @@ def load(auto_class: str, folder: Path, like: torch.nn.Module | None) -> torch.n
         like_class = getattr(transformers, auto_class)
     else:
         like_class = type(like)
-    return like_class.from_pretrained(folder, use_safetensors=True, dtype=torch.float32, **_LOCAL)
+    return like_class.from_pretrained(folder, use_safetensors=True, dtype=dtype, **_LOCAL)
 
 
 @torch.no_grad()
@@ -102,7 +104,9 @@ def without_adapter(model: Any) -> Any:
 
 
 def parameters(model: torch.nn.Module) -> int:
-    return sum(p.numel() for p in model.parameters())
+    """The number of weights of ``model``, also of those that share a byte."""
+    hidden = sum(m.hidden for m in model.modules() if isinstance(m, quantised.QuantisedLinear))
+    return sum(p.numel() for p in model.parameters()) + hidden
 
 
 def freeze(model: torch.nn.Module) -> bool:

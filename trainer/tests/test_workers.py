@@ -62,10 +62,14 @@ def test_two_workers_teach_a_language_model_what_one_does(make_run, together, sc
     assert one[1] == pytest.approx(two[1], abs=1e-4)
 
 
-@pytest.mark.parametrize("more", ["", "recompute: yes\nfrozen_weights: bf16"], ids=["as it is", "with less memory"])
-def test_workers_with_a_part_of_the_frozen_weights_learn_what_workers_with_all_do(make_run, together, schemas, more):  # noqa: F811
+@pytest.mark.parametrize(
+    ("method", "more"),
+    [("lora", ""), ("lora", "recompute: yes\nfrozen_weights: nf4"), ("full", "optimizer: sgd\ngradient_accumulation: 2")],
+    ids=["an adapter", "an adapter with less memory", "all weights trained"],
+)
+def test_workers_with_a_part_of_the_weights_learn_what_workers_with_all_do(make_run, together, schemas, method, more):  # noqa: F811
     pytest.importorskip("peft")
-    options = f"finetuning: lora\nlearning_rate: 0.01\nbatch_size: 7\nmax_length: 32\nmerge: yes\nearly_stopping_patience: 0\n{more}"
+    options = f"finetuning: {method}\nlearning_rate: 0.01\nbatch_size: 7\nmax_length: 32\nmerge: yes\nearly_stopping_patience: 0\n{more}"
     found = []
     for spread in ("no", "yes"):
         spec = make_run({"chats.jsonl": conversations(60)}, run=f"ft-{spread}", epochs=2, more_options=f"{options}\nspread_weights: {spread}")
@@ -89,10 +93,11 @@ def merged(folder: Path) -> numpy.ndarray:
     return load_file(folder / "out" / "model" / "model.safetensors")["model.layers.0.self_attn.q_proj.weight"]
 
 
-@pytest.mark.parametrize("world", [1, 3])
-def test_a_training_with_spread_weights_is_resumed_by_another_number_of_workers(make_run, together, schemas, world):  # noqa: F811
+@pytest.mark.parametrize(("method", "world"), [("lora", 3), ("full", 1), ("full", 3)])
+def test_a_training_with_spread_weights_is_resumed_by_another_number_of_workers(make_run, together, schemas, method, world):  # noqa: F811
     pytest.importorskip("peft")
-    options = f"{_EVEN}\nfinetuning: lora\nlearning_rate: 0.02\nbatch_size: 6\nmax_length: 32\nspread_weights: yes"
+    even = _EVEN if method == "lora" else _EVEN.replace("sgd", "adamw")
+    options = f"{even}\nfinetuning: {method}\nlearning_rate: 0.02\nbatch_size: 6\nmax_length: 32\nspread_weights: yes"
     found = []
     for run in ("ft-undisturbed", "ft-killed"):
         spec = make_run({"chats.jsonl": conversations(60)}, run=run, epochs=2, more_options=options)
@@ -101,6 +106,9 @@ def test_a_training_with_spread_weights_is_resumed_by_another_number_of_workers(
             assert together(spec, 2) == 0
         else:
             assert together(spec, 2, "killed") == 1
+            in_parts = sorted(f.name for f in (spec.parent / "checkpoints").rglob("*_of_2.safetensors"))
+            names = [f"{stem}_{n}_of_2.safetensors" for stem in ("model", "optimizer") for n in (1, 2)]
+            assert in_parts == (names if method == "full" else [])
             assert together(spec, world) == 0
             assert resumed_at(spec.parent)
         found.append((losses(spec.parent)[-2:], check_success(spec.parent, schemas)["metrics"]["test"]["loss"]["value"]))

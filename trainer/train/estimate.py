@@ -19,13 +19,13 @@ FORWARD = 1 / 3  # share of a training step that an evaluation takes
 def seconds(stepper, data, validation, batch_size: int, settings, ctx) -> float:
     """The seconds that all epochs take without early stopping. Works on a copy of the model; of a large one with frozen weights on
     the model itself, whose gradients are forgotten, unless other workers have a copy of it. Where its weights are spread over the
-    workers, all of them must call this.
+    workers, there is no copy either, and all of them must call this.
     """
     order = batches.epoch(data, batch_size, settings.seed, 1)
     costs = numpy.asarray([data.features.lengths[b].max() * len(b) for b in order])
     typical = [order[i] for i in numpy.argsort(costs, kind="stable")[len(order) // 2 :][: STEPS + 1]]
     frozen = not all(p.requires_grad for p in stepper.model.parameters())
-    itself = frozen and (ctx.world == 1 or stepper.is_spread)
+    itself = stepper.is_spread or (frozen and ctx.world == 1)
     model = stepper.model.train() if itself else copy.deepcopy(stepper.computing).train()
     times = []
     began = time.monotonic()

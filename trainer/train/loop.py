@@ -18,7 +18,7 @@ from trainer.errors import MachineLeaving, Paused, Regrouping, UserError, count,
 from trainer.models import transformer
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
-from trainer.train import batches, checkpoint, estimate, evaluate, frozen
+from trainer.train import batches, checkpoint, estimate, evaluate, frozen, parts
 from trainer.train.average import MovingAverage
 from trainer.train.checkpoint import Checkpoints
 from trainer.train.consensus import Consensus
@@ -288,11 +288,24 @@ class Training:
         self.at.total, self.at.spent = self._finite(self.stepper.total()), self._spent()
         if self.stepper.scaler is not None:
             self.at.scaler = self.stepper.scaler.state_dict()
+        made = self._parts_of_all() if parts.are_in(self.model) else None
         if self.ctx.rank == 0:
             self.reporter.saving()
-            path = self.checkpoints.save(self.at, self.model, self._averaged(), self.optimization.optimizer)
+            optimizer = self.optimization.optimizer
+            path = (
+                self.checkpoints.complete(made, self.at, optimizer)
+                if made
+                else self.checkpoints.save(self.at, self.model, self._averaged(), optimizer)
+            )
             self.reporter.saved(self._epoch(), self.at.step, path.relative_to(self.plan.folder).as_posix())
         self.consensus.wait()  # no worker continues before the checkpoint exists
+
+    def _parts_of_all(self) -> Path:
+        """The folder of a checkpoint into which each worker has written what it holds."""
+        made: Path = self.consensus.from_first(lambda: self.checkpoints.begin(self.at.step))
+        checkpoint.write_part(made, self.model, self.optimization.optimizer, self.ctx.rank, self.ctx.world)
+        self.consensus.wait()
+        return made
 
     def _finite(self, loss: float) -> float:
         """``loss``. Raises UserError if it is not a number any more."""

@@ -1,7 +1,8 @@
-"""Frozen weights that are spread over the workers: each holds a part of every layer, and layers are put together when they are computed.
+"""Weights that are spread over the workers: each holds a part of every layer, and layers are put together when they are computed.
 
-The weights that are trained stay whole on every worker, so optimizer, clipping and checkpoints do not know of it. Workers must call a
-spread model equally often: each call of a layer is an exchange.
+The weights of an adapter stay whole on every worker, so optimizer, clipping and checkpoints do not know of it. Where all weights are trained, their
+gradients and the state of the optimizer are spread with them (``parts``). Workers must call a spread model equally often: each call of a layer is an
+exchange.
 """
 
 from __future__ import annotations
@@ -35,15 +36,15 @@ def in_turn(build: Callable[[], torch.nn.Module], device: str) -> torch.nn.Modul
 
 
 def _divide(model: Any, mesh: DeviceMesh) -> None:
-    """Keep only this worker's part of each layer of ``model``. Weights that are trained stay whole.
+    """Keep only this worker's part of each layer of ``model``. Weights of an adapter stay whole.
 
     Layers are divided again after each forward pass, the outermost one too: what the first worker does alone, such as saving a checkpoint,
     would divide it there only, and the workers would then exchange different layers.
     """
     from torch.distributed.fsdp import fully_shard
 
-    whole = {p for p in model.parameters() if p.requires_grad}
     inner = transformer.without_adapter(model)
+    whole = set() if inner is model else {p for p in model.parameters() if p.requires_grad}
     layers = set(getattr(inner, "_no_split_modules", None) or ())
     for module in list(inner.modules()):
         if type(module).__name__ in layers:
@@ -59,6 +60,8 @@ def is_spread(model: torch.nn.Module) -> bool:
 
 def average(parameters: list[torch.nn.Parameter]) -> None:
     """Replace the gradients of ``parameters`` by their mean over the workers. A parameter without one on any worker keeps none."""
+    if not parameters:
+        return
     own = [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
     together = torch.cat([g.reshape(-1) for g in own])
     dist.all_reduce(together)

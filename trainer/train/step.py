@@ -7,7 +7,7 @@ import numpy
 import torch
 
 from trainer.core.plan import Plan, Rows
-from trainer.train import batches, forward, spread
+from trainer.train import batches, forward, parts, spread
 from trainer.train.half_copy import HalfCopy, pays
 from trainer.train.objective import Objective
 from trainer.train.shared_memory import GradientExchange
@@ -25,11 +25,12 @@ class Stepper:
         self.accumulation = self.settings.gradient_accumulation
         self.precision = _precision(self.settings.mixed_precision, ctx.device, plan.kind.bf16_on_cpus(plan.base))
         self.scaler = torch.amp.GradScaler(ctx.device.type) if self.precision == "fp16" else None
-        self.half = HalfCopy(model) if self.precision == "bf16" and pays(ctx.device, plan, model) else None
+        self.is_spread = ctx.world > 1 and spread.is_spread(model)
+        may_copy = self.precision == "bf16" and not self.is_spread  # a copy would be whole
+        self.half = HalfCopy(model) if may_copy and pays(ctx.device, plan, model) else None
         self.computing = self.half.model if self.half else model  # computes the gradients
         self.wrapped: Any = self.computing  # or what DistributedDataParallel or torch.compile made of it
         self.exchange = None
-        self.is_spread = ctx.world > 1 and spread.is_spread(model)
         if ctx.world > 1 and not self.is_spread:
             if ctx.device.type == "cpu":
                 self.exchange = GradientExchange(ctx.rank, ctx.world, sum(p.numel() for p in self._trained()))
@@ -59,7 +60,7 @@ class Stepper:
         mine = batches.share(batch, self.ctx.rank, self.ctx.world)
         loss = self._fitting(mine, lambda: self._gradients(data, mine, weight, step, len(whole) // self.ctx.world))
         if self.is_spread:
-            spread.average(self._trained())
+            spread.average([p for p in self._trained() if not parts.is_part(p)])
         self.sum += loss.double() * len(batch) / weight
         return loss / self.objective.weight(data.targets[mine])
 

@@ -51,11 +51,16 @@ def ask(model, plan: Plan, device, events: Events | None) -> Asked:
 
 def _in_single_precision(model, plan: Plan):
     """``model`` on the base as it is installed: an adapter that is added to weights in bf16 would be rounded with them, and of weights that are
-    spread over workers there is a part only."""
+    spread over workers there is a part only. An adapter that has learnt on weights in few bits needs these, in fp32."""
     from trainer.kinds.language import held, network
 
     how = held.of(model)
-    return lora.moved(model, network.base_model(plan)) if how.half or how.workers > 1 else model
+    if not (how.half or how.bits or how.workers > 1):
+        return model
+    found = lora.moved(model, network.base_model(plan))
+    if how.bits:
+        lora.round_base(found, how.bits)
+    return found
 
 
 @contextlib.contextmanager
@@ -66,5 +71,6 @@ def _base(model, plan: Plan, adapted: bool):
             yield model
         return
     from trainer.kinds.language import network as language
+    from trainer.train import parts
 
-    yield language.base_model(plan).to(next(model.parameters()).device)
+    yield language.untrained(plan, next(model.parameters()).device.type, parts.are_in(model))

@@ -9,16 +9,21 @@ SHORTER = 256  # tokens that are proposed where the memory is too small
 _STATE = 12  # bytes for each trained weight beside itself: its gradient and two moments
 _ROOM = 600_000_000  # of the process itself, with torch and transformers
 _BILLION = 1_000_000_000
+BYTES = {8: 1.0, 4: 0.5 + 2 / 64}  # of a weight in so many bits, as trainer.models.quantised holds it
+_PUT_TOGETHER = 8  # bytes for each weight of the layer that is computed, where it is held in few bits
+_EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts")  # in the configurations of mixtures of experts
 
 
 @dataclass(frozen=True)
 class Held:
-    """How a model is held while it is trained: frozen weights in bf16 (``half``), activations ``recomputed`` in the backward pass, and frozen
-    weights in equal parts on so many ``workers``."""
+    """How a model is held while it is trained: frozen weights in bf16 (``half``), activations ``recomputed`` in the backward pass, frozen
+    weights (all, if all are trained) in equal parts on so many ``workers``, and those of linear layers in so many ``bits`` (8, 4; 0 as the
+    others)."""
 
     half: bool = False
     recomputed: bool = False
     workers: int = 1
+    bits: int = 0
 
 
 AS_IT_IS = Held()  # all weights in fp32, all activations kept
@@ -26,7 +31,8 @@ AS_IT_IS = Held()  # all weights in fp32, all activations kept
 
 @dataclass(frozen=True)
 class Footprint:
-    """What decides the memory of a training: the weights, how many are trained, and the size of a batch and of the model's layers."""
+    """What decides the memory of a training: the weights, how many are trained, the size of a batch and of the model's layers, and how many
+    weights are not in linear layers below an adapter (``others``), which are never held in few bits."""
 
     weights: int
     trained: int
@@ -35,6 +41,7 @@ class Footprint:
     layers: int
     width: int
     vocabulary: int
+    others: int = 0
 
     def needed(self, length: int = 0, held: Held = AS_IT_IS) -> int:
         """About how many bytes it takes, with sequences of ``length`` tokens (0: as chosen)."""
@@ -42,8 +49,15 @@ class Footprint:
         # Where they are computed again, a layer keeps its input (4 bytes a number), and one layer at a time has the rest.
         layers = 2 * self.layers + 34 if held.recomputed else 34 * self.layers
         activations = (1 if held.half else 2) * tokens * (layers * self.width + 10 * self.vocabulary)
+        if self.trained >= self.weights and held.workers > 1:
+            # The first worker also puts the weights together, when the training is over and nothing but their parts is left.
+            training = (4 + _STATE) * self.weights // held.workers + activations
+            return _ROOM + max(training, 4 * self.weights + 4 * self.weights // held.workers)
         frozen = self.weights - self.trained if self.trained < self.weights else 0
-        held_frozen = (2 if held.half else 4) * frozen // held.workers
+        inner = max(0, frozen - self.others) if held.bits else 0
+        held_frozen = int((2 if held.half else 4) * (frozen - inner) + BYTES.get(held.bits, 0) * inner) // held.workers
+        if inner:
+            activations += _PUT_TOGETHER * 4 * self.width**2
         return _ROOM + 4 * (self.weights - frozen) + held_frozen + _STATE * self.trained + activations
 
 
@@ -53,10 +67,13 @@ def of(folder: Path, config: dict, settings, shape: dict) -> Footprint:
     layers, width = _size(config, ("num_hidden_layers", "n_layer"), 12), _size(config, ("hidden_size", "n_embd"), 768)
     inner = _size(config, ("intermediate_size", "n_inner"), 4 * width)
     adapter = shape.get("rank", 0) * layers * (8 * width + 3 * (width + inner))
+    vocabulary = _size(config, ("vocab_size",), shape["vocabulary_size"])
+    # The embeddings, and the last layer where it has weights of its own. Experts are not single layers, so none of their weights counts.
+    others = weights if any(config.get(name) for name in _EXPERTS) else (1 if config.get("tie_word_embeddings") else 2) * vocabulary * width
     rows = -(-settings.batch_size // max(1, settings.gradient_accumulation))
     return Footprint(
         weights, adapter if shape["finetuning"] == "lora" else weights, rows, shape["max_length"], layers, width,
-        _size(config, ("vocab_size",), shape["vocabulary_size"]),
+        vocabulary, others,
     )  # fmt: skip
 
 

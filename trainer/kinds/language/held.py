@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from trainer.errors import gigabytes
+from trainer.errors import UserError, gigabytes
 from trainer.kinds.language.footprint import Footprint, Held
 from trainer.memory import memory
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from trainer.config.settings import Settings
 
+_FORMATS = {8: "int8", 4: "nf4"}  # of weights in few bits, as the option frozen_weights names them; the first is tried first
+_GPU_PARTS = 16  # in which a batch is computed on a GPU where it does not fit as a whole
 _GPU_SHARE = 0.9  # of the memory of a GPU: the rest is taken by libraries and lost between blocks
 
 
@@ -56,20 +58,47 @@ def chosen(needs: Footprint, settings: Settings, where: Place) -> Held:
 
     Frozen weights are held in bf16 on a GPU that computes in it, which loses nothing there; on a CPU only where the memory is too small
     for fp32. Where the training still does not fit, activations are computed again in the backward pass, then frozen weights are spread
-    over the workers: both cost time.
+    over the workers: both cost time. What does not fit even so is held in 8 bits, then in 4, which changes the answers a little. On the GPU of a
+    single worker only the rows that are computed at once have to fit.
     """
     frozen = needs.trained < needs.weights
+    may_spread = frozen or _may_be_spread(settings, where)
     may_halve = frozen and where.bf16 and settings.mixed_precision in ("auto", "bf16")
+    bits = next((bits for bits, name in _FORMATS.items() if frozen and settings.frozen_weights == name), 0)
     half = frozen and settings.frozen_weights == "bf16"
     if settings.frozen_weights == "auto" and may_halve:
         half = where.gpu or needs.needed() > where.memory
-    found = Held(half, settings.recompute == "yes")
-    if frozen and settings.spread_weights == "yes":
+    found = Held(half or bool(bits and may_halve), settings.recompute == "yes", bits=bits)
+    if may_spread and settings.spread_weights == "yes":
         found = replace(found, workers=where.workers)
     if settings.recompute == "auto" and needs.needed(held=found) > where.memory:
         found = replace(found, recomputed=True)
-    if frozen and settings.spread_weights == "auto" and needs.needed(held=found) > where.memory:
+    if may_spread and settings.spread_weights == "auto" and needs.needed(held=found) > where.memory:
         found = replace(found, workers=where.workers)
+    return _in_fewer_bits(needs, found, where) if frozen and settings.frozen_weights == "auto" else found
+
+
+def _may_be_spread(settings: Settings, where: Place) -> bool:
+    """Whether weights that are trained may be spread. Raises UserError where the user wants it and it is not possible."""
+    if settings.optimizer == "adafactor":
+        if settings.spread_weights == "yes" and where.workers > 1:
+            raise UserError(
+                "spread_optimizer",
+                "The optimizer adafactor does not work on weights that are spread over workers.",
+                "Choose optimizer: adamw or sgd, or spread_weights: no.",
+            )
+        return False
+    return not where.gpu or (where.bf16 and settings.mixed_precision != "fp16")  # in fp16, gradients are scaled by what one worker sees
+
+
+def _in_fewer_bits(needs: Footprint, found: Held, where: Place) -> Held:
+    """``found`` with weights in 8 or 4 bits, where the training does not fit otherwise and they make it smaller."""
+    if where.gpu and where.workers == 1:
+        needs = replace(needs, rows=max(1, needs.rows // _GPU_PARTS))
+    for bits in _FORMATS:
+        fewer = replace(found, bits=bits)
+        if needs.needed(held=found) > max(where.memory, needs.needed(held=fewer)):
+            found = fewer
     return found
 
 
@@ -84,19 +113,24 @@ def of(model: torch.nn.Module) -> Held:
     """How ``model`` is held."""
     import torch
 
-    from trainer.models import transformer
+    from trainer.models import quantised, transformer
     from trainer.train import spread
 
-    frozen = (p for p in model.parameters() if not p.requires_grad)
+    frozen = [p for m in model.modules() if not isinstance(m, quantised.QuantisedLinear) for p in m.parameters(recurse=False) if not p.requires_grad]
     recomputed = bool(transformer.without_adapter(model).is_activation_checkpointing)
     workers = torch.distributed.get_world_size() if spread.is_spread(model) else 1
-    return Held(any(p.dtype == torch.bfloat16 for p in frozen), recomputed, workers)
+    return Held(any(p.dtype == torch.bfloat16 for p in frozen), recomputed, workers, quantised.bits_of(model))
 
 
 def decisions(held: Held, needs: Footprint) -> list[tuple[str, Any, str]]:
     """What to say of ``held``, as ``Kind.device_decisions`` gives it."""
     found: list[tuple[str, Any, str]] = []
-    if held.half:
+    if held.bits:
+        saved = gigabytes(needs.needed() - needs.needed(held=Held(held.half, bits=held.bits)))
+        why = f"The weights of linear layers, which are not trained, are held in {held.bits} bits ({_FORMATS[held.bits]}): about {saved} "
+        why += "less of memory. The adapter belongs to these rounded weights; on the weights as they are installed, its answers differ a little."
+        found.append(("frozen_weights", _FORMATS[held.bits], why))
+    elif held.half:
         saved = gigabytes(needs.needed() - needs.needed(held=Held(half=True)))
         found.append(
             (
@@ -106,11 +140,12 @@ def decisions(held: Held, needs: Footprint) -> list[tuple[str, Any, str]]:
             )
         )
     if held.recomputed:
-        saved = gigabytes(needs.needed(held=Held(held.half)) - needs.needed(held=Held(held.half, recomputed=True)))
+        saved = gigabytes(needs.needed(held=Held(held.half, bits=held.bits)) - needs.needed(held=Held(held.half, recomputed=True, bits=held.bits)))
         why = f"Activations are computed again in the backward pass: about {saved} less of memory, in about a third more time."
         found.append(("recompute", "yes", why))
     if held.workers > 1:
         saved = gigabytes(needs.needed(held=replace(held, workers=1)) - needs.needed(held=held))
-        why = f"Each of the {held.workers} workers holds a part of the weights that are not trained: about {saved} less of memory for each."
+        what = "that are not trained" if needs.trained < needs.weights else "and of what their training needs"
+        why = f"Each of the {held.workers} workers holds a part of the weights {what}: about {saved} less of memory for each."
         found.append(("spread_weights", "yes", why))
     return found

@@ -126,6 +126,8 @@ def build(plan: Plan):
 
         return shapes.build(shapes.restored(plan.shape), plan.shape["end"])
     needs, place = _needs(plan), held.place()
+    if plan.settings.freeze_encoder:  # which is done to the whole model
+        place = dataclasses.replace(place, workers=1)
     how = held.chosen(needs, plan.settings, place)
     if not place.gpu:  # on a GPU, a batch that does not fit is computed in parts
         footprint.check(needs, place.memory, plan.base.name, plan.shape["finetuning"], how)
@@ -137,10 +139,18 @@ def _whole(plan: Plan, how: footprint.Held):
     """The installed model on one machine, with its adapter."""
     import torch
 
-    from trainer.models import transformer
+    from trainer.models import quantised, transformer
 
-    model = held.apply(transformer.from_base(_AUTO, plan, dtype=torch.bfloat16 if how.half else torch.float32), how)
-    return lora.wrap(model, plan.shape["rank"], plan.shape["alpha"], plan.settings.seed) if plan.shape["finetuning"] == "lora" else model
+    own = torch.bfloat16 if how.half else torch.float32
+    # Weights that are rounded to few bits are read in the type of their files, which then are only mapped into memory.
+    model = held.apply(transformer.from_base(_AUTO, plan, dtype="auto" if how.bits else own), how)
+    if plan.shape["finetuning"] != "lora":
+        return model
+    model = lora.wrap(model, plan.shape["rank"], plan.shape["alpha"], plan.settings.seed)
+    if how.bits:
+        lora.hold(model, how.bits, "cuda" if torch.cuda.is_available() else "cpu")
+        quantised.set_others(model, own)
+    return model
 
 
 def decisions(model, plan: Plan) -> list[tuple[str, Any, str]]:
@@ -148,14 +158,29 @@ def decisions(model, plan: Plan) -> list[tuple[str, Any, str]]:
     return [] if plan.base.folder is None else held.decisions(held.of(model), _needs(plan))
 
 
+def untrained(plan: Plan, device: str, in_parts: bool):
+    """The installed model as it was before the training, on ``device``; ``in_parts`` spreads it over the workers, all of which must call this."""
+    from trainer.train import spread
+
+    return spread.in_turn(lambda: base_model(plan).requires_grad_(False), device) if in_parts else base_model(plan).to(device)
+
+
 def _needs(plan: Plan) -> footprint.Footprint:
     return footprint.Footprint(**plan.shape["footprint"])
 
 
 def load(folder: Path, like=None, base: Path | None = None):
-    """The model of ``folder``. An adapter is put on ``like``, which has one of the same shape, or on the model in ``base``."""
-    from trainer.models import transformer
+    """The model of ``folder``. An adapter is put on ``like``, which has one of the same shape, or on the model in ``base``, rounded as in the
+    training. Where weights that are trained are spread over workers, ``like`` itself takes the place of the saved model, whose rows of this
+    worker are read back into it."""
+    import torch
 
+    from trainer.models import quantised, transformer
+    from trainer.train import parts
+
+    if like is not None and parts.are_in(like):
+        parts.read_back(like, folder)
+        return like
     if not lora.is_adapter(folder) or (folder / "config.json").is_file():
         return transformer.load(_AUTO, folder, like)
     if like is not None:
@@ -166,14 +191,22 @@ def load(folder: Path, like=None, base: Path | None = None):
             "The model is an adapter, and the model that it belongs to is not installed here.",
             "Ask the administrator to install its base model, or train again with merge: yes.",
         )
-    return lora.attach(transformer.load(_AUTO, base, None), folder)
+    bits = lora.base_bits(folder)
+    model = lora.attach(transformer.load(_AUTO, base, None, "auto" if bits else torch.float32), folder)
+    if bits:
+        lora.hold(model, bits)
+        quantised.set_others(model, torch.float32)
+    return model
 
 
 def save(model, plan: Plan, folder: Path) -> None:
-    from trainer.models import transformer
+    from trainer.models import quantised, transformer
+    from trainer.train import parts
 
     if plan.shape.get("finetuning") == "lora":
-        lora.save(model, folder, plan.base.name, plan.base.commit)
+        lora.save(model, folder, plan.base.name, plan.base.commit, quantised.bits_of(model))
+    elif parts.are_in(model):
+        model.save_pretrained(folder, state_dict=parts.whole(model, rank=0))
     else:
         transformer.save(model, plan, folder)
 

@@ -8,12 +8,14 @@ OPTIONS = of_kind("language", (
            help="How an installed language model is trained: lora trains an adapter, full trains all weights; auto uses full for small models"),
     Option("lora_rank", 16, "language", 1, 512, since="0.2.0", help="Rank of the LoRA adapter; 64 and more suit over 10,000 rows"),
     Option("lora_alpha", 32, "language", 1, 2048, since="0.2.0", help="Scale of the LoRA adapter, usually twice the rank"),
-    Option("frozen_weights", "auto", "language", choices=("auto", "fp32", "bf16"), since="0.2.0",
-           help="Precision of the weights that LoRA does not train; auto takes bf16 on GPUs, and on CPUs where fp32 does not fit into the memory"),
+    Option("frozen_weights", "auto", "language", choices=("auto", "fp32", "bf16", "int8", "nf4"), since="0.2.0",
+           help="Precision of the weights that LoRA does not train; auto takes bf16 on GPUs, and on CPUs where fp32 does not fit into the memory; "
+                "8 bits (int8) or 4 (nf4) where the training would not fit otherwise"),
     Option("recompute", "auto", "language", choices=("auto", "yes", "no"), since="0.2.0",
            help="Compute activations again in the backward pass, which saves memory and costs time; auto does so where they do not fit"),
     Option("spread_weights", "auto", "language", choices=("auto", "yes", "no"), since="0.2.0",
-           help="Give each of several workers a part of the weights that LoRA does not train (FSDP); auto does so where they do not fit into one"),
+           help="Give each of several workers a part of the weights (FSDP): of those that LoRA does not train, or, with full, of all and what "
+                "their training needs; auto does so where they do not fit into one"),
     Option("merge", False, "language", neutral=True, help="Deliver the language model with its adapter merged into its weights, beside the adapter"),
     Option("experts", 1, "language", 1, 64, since="0.2.0",
            help="Experts in each layer of gpt-small, of which a token uses two; 1 trains an ordinary model"),

@@ -72,7 +72,7 @@ def test_an_adapter_answers_prompts_like_its_merged_model(make_run, schemas, mer
 
 def test_a_killed_lora_training_goes_on_with_the_same_bits(make_run, run_apart, schemas):  # noqa: F811
     pytest.importorskip("peft")
-    options = {"epochs": 3, "more_options": LORA}
+    options = {"epochs": 3, "more_options": f"{LORA}\nfrozen_weights: nf4"}  # codes and factors must stay out of checkpoints, too
     undisturbed = make_run({"chats.jsonl": conversations(60)}, run="ft-undisturbed", **options)
     base = install(models_of(undisturbed))
     assert run_apart(undisturbed) == 0
@@ -139,3 +139,31 @@ def test_a_base_in_bf16_learns_and_is_merged_into_weights_in_single_precision(ma
     adapted = peft.PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32), model / "adapter").merge_and_unload()
     for name, tensor in adapted.state_dict().items():
         assert torch.allclose(merged.state_dict()[name], tensor, atol=1e-6), name
+
+
+@pytest.mark.parametrize(("frozen", "bits"), [("int8", 8), ("nf4", 4)])
+def test_on_a_base_in_few_bits_an_adapter_learns_and_answers_as_it_was_measured(make_run, schemas, frozen, bits):
+    pytest.importorskip("peft")
+    import torch
+
+    from trainer.kinds.language import lora, network
+
+    spec = make_run({"chats.jsonl": conversations()}, epochs=3, more_options=f"{LORA}\nfrozen_weights: {frozen}\nmerge: yes")
+    base = install(models_of(spec))
+    before = sha256(base / "model.safetensors")
+    result = trained(spec, schemas)
+    assert (sha256(base / "model.safetensors"), decisions(spec.parent)["frozen_weights"]) == (before, frozen)
+    first = next(b for b in result["metrics"]["baselines"] if b["name"] == "base")["test"]
+    assert result["metrics"]["test"]["loss"]["value"] < 0.5 * first["loss"]["value"]
+    model = spec.parent / "out" / "model"
+    assert lora.base_bits(model / "adapter") == bits
+    merged, adapted = network.load(model), network.load(model / "adapter", base=base)
+    assert result["model"]["parameters"] == sum(p.numel() for p in merged.parameters()) + sum(
+        p.numel() for p in adapted.parameters() if p.requires_grad
+    )
+    asked = torch.arange(60).view(3, 20)
+    with torch.inference_mode():
+        wanted = merged(asked).logits
+        assert torch.allclose(adapted(asked).logits, wanted, atol=1e-4)
+        as_installed = lora.attach(type(merged).from_pretrained(base, dtype=torch.float32), model / "adapter")
+        assert not torch.allclose(as_installed(asked).logits, wanted, atol=1e-2)

@@ -172,12 +172,22 @@ def test_the_memory_of_a_training_by_its_parts():
     adapter = dataclasses.replace(SMALL, trained=10_000)
     assert adapter.needed(held=Held(half=True)) == adapter.needed() - 2 * 990_000 - activations // 2
     assert adapter.needed(held=Held(workers=3)) == adapter.needed() - 4 * 660_000
+    assert SMALL.needed(held=Held(workers=2)) == SMALL.needed() - 8 * 1_000_000
+    assert dataclasses.replace(SMALL, length=1).needed(held=Held(workers=8)) == 600_000_000 + 4_000_000 + 500_000
+    others = dataclasses.replace(adapter, others=90_000)
+    together = 8 * 4 * 64**2
+    assert others.needed() == adapter.needed()
+    assert others.needed(held=Held(bits=8)) == adapter.needed() - 3 * 900_000 + together
+    assert others.needed(held=Held(half=True, bits=4)) == adapter.needed(held=Held(half=True)) - int(1.46875 * 900_000) + together
+    assert dataclasses.replace(adapter, others=1_000_000).needed(held=Held(bits=4)) == adapter.needed()
 
 
 GB = 1_000_000_000
 LARGE = Footprint(weights=7 * GB, trained=40_000_000, rows=8, length=1024, layers=32, width=4096, vocabulary=32_000)
+WHOLE = dataclasses.replace(LARGE, trained=7 * GB)
+EXPERTS = dataclasses.replace(LARGE, others=7 * GB)
 CPU, OLD_CPU, GPU, OLD_GPU = ((False, True), (False, False), (True, True), (True, False))
-AUTO = {"frozen_weights": "auto", "recompute": "auto", "spread_weights": "auto", "mixed_precision": "auto"}
+AUTO = {"frozen_weights": "auto", "recompute": "auto", "spread_weights": "auto", "mixed_precision": "auto", "optimizer": "adamw"}
 
 
 @pytest.mark.parametrize(
@@ -190,14 +200,23 @@ AUTO = {"frozen_weights": "auto", "recompute": "auto", "spread_weights": "auto",
         (LARGE, {}, CPU, 200, Held(False, False)),
         (LARGE, {}, CPU, 80, Held(True, False)),
         (LARGE, {}, CPU, 40, Held(True, True)),
-        (LARGE, {}, OLD_CPU, 40, Held(False, True)),
+        (LARGE, {}, OLD_CPU, 40, Held(False, True, bits=8)),
+        (LARGE, {}, CPU, 15, Held(True, True, bits=8)),
+        (LARGE, {}, CPU, 10, Held(True, True, bits=4)),
+        (LARGE, {}, GPU, 17, Held(True, True)),
+        (LARGE, {}, GPU, 12, Held(True, True, bits=8)),
+        (LARGE, {}, GPU, 8, Held(True, True, bits=4)),
+        (EXPERTS, {}, GPU, 8, Held(True, True)),
         (LARGE, {"frozen_weights": "fp32"}, GPU, 200, Held(False, False)),
         (LARGE, {"frozen_weights": "bf16"}, OLD_CPU, 200, Held(True, False)),
+        (LARGE, {"frozen_weights": "nf4"}, GPU, 200, Held(True, False, bits=4)),
+        (LARGE, {"frozen_weights": "int8"}, OLD_CPU, 200, Held(False, False, bits=8)),
         (LARGE, {"mixed_precision": "fp32"}, GPU, 200, Held(False, False)),
-        (LARGE, {"recompute": "no"}, GPU, 20, Held(True, False)),
+        (LARGE, {"recompute": "no"}, GPU, 20, Held(True, False, bits=8)),
         (LARGE, {"recompute": "yes"}, GPU, 200, Held(True, True)),
         (SMALL, {}, GPU, 80, Held(False, False)),
         (SMALL, {"frozen_weights": "bf16"}, GPU, 80, Held(False, False)),
+        (SMALL, {"frozen_weights": "nf4"}, GPU, 80, Held(False, False)),
     ],
 )  # fmt: skip
 def test_how_a_model_is_held_follows_from_the_memory(needs, options, device, size, wanted):
@@ -209,13 +228,25 @@ def test_how_a_model_is_held_follows_from_the_memory(needs, options, device, siz
     [
         (LARGE, {}, 40, Held(True, True, 1)),
         (LARGE, {}, 20, Held(True, True, 4)),
-        (LARGE, {"spread_weights": "no"}, 20, Held(True, True, 1)),
+        (LARGE, {}, 10, Held(True, True, 4, bits=8)),
+        (LARGE, {"spread_weights": "no"}, 20, Held(True, True, 1, bits=8)),
         (LARGE, {"spread_weights": "yes"}, 80, Held(True, False, 4)),
-        (SMALL, {"spread_weights": "yes"}, 80, Held(False, False, 1)),
+        (SMALL, {"spread_weights": "yes"}, 80, Held(False, False, 4)),
+        (WHOLE, {}, 200, Held(False, False, 1)),
+        (WHOLE, {}, 50, Held(False, True, 4)),
+        (WHOLE, {"optimizer": "adafactor"}, 50, Held(False, True, 1)),
+        (WHOLE, {"mixed_precision": "fp16"}, 50, Held(False, True, 1)),
     ],
 )
 def test_weights_are_spread_over_workers_where_they_do_not_fit_into_one(needs, options, size, wanted):
     assert held.chosen(needs, SimpleNamespace(**AUTO | options), held.Place(*GPU, size * GB, 4)) == wanted
+
+
+def test_an_optimizer_that_does_not_work_on_spread_weights_is_refused_where_a_user_wants_both():
+    wanted = SimpleNamespace(**AUTO | {"optimizer": "adafactor", "spread_weights": "yes"})
+    assert held.chosen(WHOLE, wanted, held.Place(*GPU, GB)).workers == 1
+    with pytest.raises(UserError, match="adafactor does not work on weights that are spread"):
+        held.chosen(WHOLE, wanted, held.Place(*GPU, GB, 2))
 
 
 def test_what_is_said_of_how_a_model_is_held():
@@ -225,6 +256,14 @@ def test_what_is_said_of_how_a_model_is_held():
         ("recompute", "yes", "Activations are computed again in the backward pass: about 33 GB less of memory, in about a third more time."),
         ("spread_weights", "yes", "Each of the 4 workers holds a part of the weights that are not trained: about 10 GB less of memory for each."),
     ]
+    assert held.decisions(Held(half=True, bits=4), LARGE) == [
+        (
+            "frozen_weights",
+            "nf4",
+            "The weights of linear layers, which are not trained, are held in 4 bits (nf4): about 63 GB less of memory. "
+            "The adapter belongs to these rounded weights; on the weights as they are installed, its answers differ a little.",
+        )
+    ]
 
 
 @pytest.mark.parametrize(
@@ -232,15 +271,16 @@ def test_what_is_said_of_how_a_model_is_held():
     [
         (
             {"num_hidden_layers": 3, "hidden_size": 10, "intermediate_size": 20, "vocab_size": 7}, (8, 2), {"finetuning": "full"},
-            Footprint(12, 12, 4, 64, 3, 10, 7),
+            Footprint(12, 12, 4, 64, 3, 10, 7, 140),
         ),
         (
-            {"n_layer": 3, "n_embd": 10}, (7, 2), {"finetuning": "lora", "rank": 2},
-            Footprint(12, 2 * 3 * (80 + 3 * 50), 4, 64, 3, 10, 99),
+            {"n_layer": 3, "n_embd": 10, "tie_word_embeddings": True}, (7, 2), {"finetuning": "lora", "rank": 2},
+            Footprint(12, 2 * 3 * (80 + 3 * 50), 4, 64, 3, 10, 99, 990),
         ),
-        ({"num_hidden_layers": 0, "hidden_size": "x"}, (8, 0), {"finetuning": "full"}, Footprint(12, 12, 8, 64, 12, 768, 99)),
+        ({"num_hidden_layers": 0, "hidden_size": "x"}, (8, 0), {"finetuning": "full"}, Footprint(12, 12, 8, 64, 12, 768, 99, 2 * 99 * 768)),
+        ({"hidden_size": 10, "num_experts": 4}, (8, 0), {"finetuning": "full"}, Footprint(12, 12, 8, 64, 12, 10, 99, 12)),
     ],
-    ids=["full finetuning", "LoRA and the names of GPT-2", "sizes that are not known"],
+    ids=["full finetuning", "LoRA and the names of GPT-2", "sizes that are not known", "a mixture of experts"],
 )  # fmt: skip
 def test_the_footprint_of_an_installed_model(tmp_path, config, settings, shape, wanted):
     safetensors.save_file({"a": numpy.zeros((2, 3), numpy.float32), "b": numpy.zeros(5, numpy.float32)}, tmp_path / "model-1.safetensors")
