@@ -144,7 +144,7 @@ def _champions_answers(settings: Settings, found: list, prepared, dataset, worke
 
     champion = prepared.plan.champion
     if champion is None or champion.rows is None:
-        return prepare.champions_answers(champion, dataset), settings
+        return prepare.champions_answers(champion, dataset, prepared.plan.models), settings
     answers = next((c.outcome.champion for c in found if c.outcome.champion), None)
     if answers is None:
         settings = workers.request(settings, Base(champion.folder.name, champion.kind.name, champion.folder, fresh=False), champion.kind)
