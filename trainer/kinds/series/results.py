@@ -1,5 +1,6 @@
 """What the report says of forecasts, and the tables that are delivered."""
 
+import math
 from pathlib import Path
 
 import numpy
@@ -56,8 +57,9 @@ def table(asked: Steps, outputs: numpy.ndarray, columns) -> str:
 
 
 def _line(example, row: numpy.ndarray, more) -> list:
-    bounds = ["" if numpy.isnan(row[at]) else f"{row[at]:.6g}" for _, at in _BOUNDS]
-    return [*example.content.ids, example.content.time, *more, f"{row[FORECAST]:.6g}", *bounds]
+    values = row.tolist()  # a panel has hundreds of thousands of lines, and numbers of Python are written faster
+    bounds = ["" if math.isnan(values[at]) else f"{values[at]:.6g}" for _, at in _BOUNDS]
+    return [*example.content.ids, example.content.time, *more, f"{values[FORECAST]:.6g}", *bounds]
 
 
 def predictions(finished: Finished) -> str:
