@@ -336,8 +336,8 @@ bench-coverage: setup ## measure whether intervals and possible classes keep the
 bench-coverage-pictures: setup ## the same for counts of objects, areas of classes and means of pictures, on made pictures: make bench-coverage-pictures [SETS='counts areas means']
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/coverage_pictures.py $(SETS)
 
-bench-series: setup ## error and coverage of forecasts on series that you have: make bench-series SETS=dir [CUTS=12]
-	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/series.py "$(SETS)" --cuts $(or $(CUTS),12)
+bench-series: setup ## error and coverage of forecasts on series that you have: make bench-series SETS=dir [CUTS=12] [MODEL=folder]
+	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/series.py "$(SETS)" --cuts $(or $(CUTS),12) $(if $(MODEL),--model "$(MODEL)")
 
 bench-tables: setup ## loss of models of tables that you have: make bench-tables SETS=dir [SEEDS=0,1,2] [MODELS=trees,linear] [OTHERS=1] [AUTOGLUON=dir PRESETS=medium,good]
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/tables.py "$(SETS)" --seeds $(or $(SEEDS),0) $(if $(MODELS),--models "$(MODELS)") $(if $(OTHERS),--others) $(if $(AUTOGLUON),--autogluon "$(AUTOGLUON)" --presets $(or $(PRESETS),medium))

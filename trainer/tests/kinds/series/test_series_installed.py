@@ -6,12 +6,13 @@ import shutil
 import numpy
 import pytest
 from conftest import events_of
+from hypothesis import given, strategies as st
 from result_checks import asked_of, check_files, check_training, codes, error_of, facts_of, result_of
 from series_models import TINY, install
 from small_series import monthly
 
 from trainer.answer.model import Model
-from trainer.kinds.series import judging, methods
+from trainer.kinds.series import forecaster, judging, methods
 from trainer.kinds.series.calendar import DAY, MONTH, NUMBER, PERIOD, PLAIN, Calendar
 from trainer.kinds.series.judging import Judged, Origins
 from trainer.kinds.series.panel import Histories
@@ -21,6 +22,13 @@ from trainer.kinds.series.pretrained.weights import Unusable, Weights, configura
 from trainer.run import run
 
 MONTHS = Calendar(MONTH, 1, 0.0, PERIOD)
+
+_KEYS = (
+    "patch_length", "context_length", "horizon_length", "num_hidden_layers", "hidden_size", "intermediate_size", "num_attention_heads", "head_dim",
+    "num_key_value_heads", "quantiles", "decode_index", "rope_parameters", "activation", "freq_size", "rms_norm_eps", "tolerance", "min_timescale",
+)  # fmt: skip
+_PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
+_VALUES = _PLAIN | st.lists(_PLAIN, max_size=3) | st.dictionaries(st.sampled_from(["rope_type", "rope_theta", "x"]), _PLAIN, max_size=3)
 
 FAMILIES = {
     "2.5": ("TimesFm2_5", {"num_key_value_heads": 1, "output_quantile_len": 16}),
@@ -104,6 +112,17 @@ def test_a_model_that_cannot_be_computed_says_why(name, tmp_path):
         installed._read(folder, name)
 
 
+@given(st.sampled_from(_KEYS), st.sampled_from([timesfm, timesfm2_5]), _VALUES)
+def test_any_configuration_has_a_shape_or_says_why_not(name, family, value):
+    try:
+        shape = family.shape({name: value})
+    except Unusable as e:
+        assert str(e).startswith(("has ", "turns "))
+    else:
+        assert 0 < shape.parameters < 1 << 50
+        assert shape.patch * shape.context * shape.horizon > 0
+
+
 def test_damaged_weights_say_so(tmp_path):
     folder = install(tmp_path)
     (folder / "model.safetensors").write_bytes(b"\xff" * 100)
@@ -175,6 +194,23 @@ def test_a_prediction_needs_the_same_installed_model(finished, make_run, schemas
     champion = result_of(spec.parent)["champion"]
     assert champion["comparable"] is False
     assert "has other files here than in the training" in champion["why"]
+
+
+FORGED = {
+    "no description": {"installed": None},
+    "a hash that is none": {"installed": {"name": "org/tiny", "sha256": "../../x", "license": ""}},
+    "a name that is no text": {"installed": {"name": 1, "sha256": "0" * 64, "license": ""}},
+    "fewer steps than it holds": {"widths": [[1.0], [1.0]]},
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_forged_description_is_refused(finished, tmp_path, name):
+    shutil.copytree(finished / "out" / "model", tmp_path / "model")
+    file = tmp_path / "model" / "config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | FORGED[name]))
+    with pytest.raises((ValueError, KeyError, TypeError)):
+        forecaster.load(tmp_path / "model")
 
 
 REFUSED = {
