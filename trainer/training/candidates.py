@@ -114,6 +114,11 @@ def choose(models: Path, settings, kind: "Kind", task: str = "", begun: bool = F
     return Wanted(beside, network)
 
 
+def repeats(base: Base, kind: "Kind") -> str:
+    """The model in the settings of a repeated run that trains ``base`` again. Where it is the one model of its kind, which no form names, auto is."""
+    return AUTO if base.name == kind.shape and base.name in registry.estimators() else base.name
+
+
 def _skipped(base: Base, why: str) -> dict:
     return {"name": base.name, "title": _title(base), "sort": NETWORK, "base": base.name, "chosen": False, "why": why}
 

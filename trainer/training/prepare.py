@@ -201,7 +201,8 @@ def _report_base_model(settings: Settings, base: Base, wanted: Wanted, kind: Kin
                 f"No base model for {kind.name} data is installed, so a small model ({base.name}) is trained from scratch on this data alone; "
                 "an installed pretrained model would probably perform better.",
             )
-    return settings if settings.model == base.name else settings.with_chosen(model=base.name)
+    again = candidates.repeats(base, kind)
+    return settings if settings.model == again else settings.with_chosen(model=again)
 
 
 def _check_lengths(settings: Settings, data: Dataset, encoder: Encoder, events: Events) -> None:

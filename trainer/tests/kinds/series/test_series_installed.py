@@ -163,7 +163,7 @@ def test_a_training_names_the_installed_model_and_answers_without_it(finished, s
     assert (config["method"], config["figures"].keys()) == ("mean_installed", {"naive", "mean_installed"})
     assert {e["what"]: e["choice"] for e in events_of(finished) if e["kind"] == "decision"}["installed_model"] == "org/tiny"
     settings = {s["name"]: s["value"] for s in result["settings"]}
-    assert (settings["model"], settings["series_model"]) == ("forecaster", "org/tiny")
+    assert (settings["model"], settings["series_model"]) == ("auto", "org/tiny")
     model = Model(finished / "out" / "model")
     rows = (finished / "out" / "forecast.csv").read_text().splitlines()[1:3]
     for row in rows:
