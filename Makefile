@@ -20,7 +20,7 @@ export STATE_DIR  ?= $(CURDIR)/var/state
 RAY_DIR := $(CACHE)/ray
 
 .DEFAULT_GOAL := help
-.PHONY: e2e-kuberay e2e-clowder1 e2e-clowder2 contract help setup lock build demo studio run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-parts test-program test-programs test-durations test-faults test-boundary soak lint lint-helm fmt fuzz bench bench-training bench-steps bench-graph bench-graph-sets bench-imagery bench-objects bench-series bench-tables vuln clean cluster-up cluster-down images e2e-compose lint-docker
+.PHONY: e2e-kuberay e2e-clowder1 e2e-clowder2 contract help setup lock build demo studio run serve ray-up ray-down test test-unit test-integration test-trainer test-crash test-parts test-program test-programs test-durations test-faults test-boundary soak lint lint-helm fmt fuzz bench bench-training bench-steps bench-graph bench-graph-sets bench-imagery bench-objects bench-calibration bench-series bench-tables vuln clean cluster-up cluster-down images e2e-compose lint-docker
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
@@ -336,12 +336,11 @@ bench-coverage: setup ## measure whether intervals and possible classes keep the
 bench-coverage-pictures: setup ## the same for counts of objects, areas of classes and means of pictures, on made pictures: make bench-coverage-pictures [SETS='counts areas means']
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/coverage_pictures.py $(SETS)
 
-.PHONY: bench-calibration
 bench-calibration: setup ## loss and calibration error of networks without and with their temperature: make bench-calibration [SETS='digits pixels'] [SEEDS=5]
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/calibration.py $(SETS) --seeds $(or $(SEEDS),5)
 
-bench-series: setup ## error and coverage of forecasts on series that you have: make bench-series SETS=dir [CUTS=12]
-	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/series.py "$(SETS)" --cuts $(or $(CUTS),12)
+bench-series: setup ## error and coverage of forecasts on series that you have: make bench-series SETS=dir [CUTS=12] [MODEL=folder]
+	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/series.py "$(SETS)" --cuts $(or $(CUTS),12) $(if $(MODEL),--model "$(MODEL)")
 
 bench-tables: setup ## loss of models of tables that you have: make bench-tables SETS=dir [SEEDS=0,1,2] [MODELS=trees,linear] [OTHERS=1] [AUTOGLUON=dir PRESETS=medium,good]
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/tables.py "$(SETS)" --seeds $(or $(SEEDS),0) $(if $(MODELS),--models "$(MODELS)") $(if $(OTHERS),--others) $(if $(AUTOGLUON),--autogluon "$(AUTOGLUON)" --presets $(or $(PRESETS),medium))

@@ -87,7 +87,7 @@ func (f *Facts) judge(c config, files []string) error {
 		return refuse("The model is of type %s, which transformers %s of this service does not know.", text.Excerpt(f.ModelType, 60), types.Transformers)
 	}
 	if f.Kind = kindOf(f.ModelType, f.Architecture); f.Kind == "" {
-		return refuse("The model is of type %s. It can be finetuned neither for texts nor for images, and it continues no texts.", f.ModelType)
+		return refuse("The model is of type %s. It can be finetuned neither for texts nor for images, and it continues neither texts nor series as it is.", f.ModelType)
 	}
 	if f.Architecture == "" {
 		f.Architecture = class(f.ModelType, f.Kind)
@@ -119,7 +119,7 @@ func (f *Facts) readable(files []string) error {
 	switch {
 	case f.Kind.readsPictures() && !has("preprocessor_config.json"):
 		return refuse("The model has no preprocessor_config.json, so nothing says which images it reads.")
-	case f.Kind.readsPictures(), has("tokenizer.json"), f.Kind == KindText && has("vocab.txt") && slices.Contains(wordPieces, f.ModelType):
+	case f.Kind == KindSeries, f.Kind.readsPictures(), has("tokenizer.json"), f.Kind == KindText && has("vocab.txt") && slices.Contains(wordPieces, f.ModelType):
 		return nil
 	default:
 		return refuse("The model has no tokenizer.json or vocab.txt; a sentencepiece file alone is not read. Choose a model that has one.")

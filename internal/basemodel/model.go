@@ -14,13 +14,14 @@ const modelSchema = 1
 type Kind string
 
 // The kinds. A language model continues a text; it is no base for a classification.
-// A model of pixels answers for each pixel of a picture, one of objects finds boxes around objects.
+// A model of pixels answers for each pixel of a picture, one of objects finds boxes around objects, one of series forecasts their next steps.
 const (
 	KindText     Kind = "text"
 	KindImage    Kind = "image"
 	KindLanguage Kind = "language"
 	KindPixels   Kind = "pixels"
 	KindObjects  Kind = "objects"
+	KindSeries   Kind = "series"
 )
 
 // readsPictures tells whether a model of this kind comes with the description of an image processor in place of a tokenizer.

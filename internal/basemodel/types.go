@@ -25,6 +25,7 @@ type modelType struct {
 	Language string `json:"language"`
 	Pixels   string `json:"pixels"`
 	Objects  string `json:"objects"`
+	Series   string `json:"series"`
 	// Decoder is true if the type only continues texts.
 	Decoder bool `json:"decoder"`
 }
@@ -49,6 +50,8 @@ func kindOf(name, architecture string) Kind {
 	readsTexts := strings.HasSuffix(architecture, "Classification") || strings.HasSuffix(architecture, "ForQuestionAnswering") ||
 		strings.HasSuffix(architecture, "ForMultipleChoice")
 	switch {
+	case t.Series != "":
+		return KindSeries
 	case t.Pixels != "" && (strings.HasSuffix(architecture, "ForSemanticSegmentation") || others+t.Objects == ""):
 		return KindPixels
 	case t.Objects != "" && (strings.HasSuffix(architecture, "ForObjectDetection") || others+t.Pixels == ""):
@@ -73,7 +76,7 @@ func class(name string, kind Kind) string {
 		return cmp.Or(t.Language, t.Model, t.Text)
 	}
 	withHead := map[Kind]string{KindText: t.Text, KindImage: t.Image, KindPixels: t.Pixels, KindObjects: t.Objects}
-	return cmp.Or(t.Model, withHead[kind])
+	return cmp.Or(t.Series, t.Model, withHead[kind])
 }
 
 // patterns tell the type of a model by the names of its tensors. The first pattern of which all parts occur decides. Types that share their

@@ -42,6 +42,8 @@ type ModelUse struct {
 	// Fields are the inputs of a single answer, none where Why says why the model gives none.
 	Fields []Field `json:"fields,omitempty"`
 	Why    string  `json:"why,omitempty"`
+	// Unexplained is true for a model that does not say why it gives an answer.
+	Unexplained bool `json:"unexplained,omitempty"`
 }
 
 // Field is one input. Type is text, image, number or category.

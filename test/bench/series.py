@@ -1,8 +1,9 @@
-"""Measures forecasts on series that you have: make bench-series SETS=dir [CUTS=12].
+"""Measures forecasts on series that you have: make bench-series SETS=dir [CUTS=12] [MODEL=folder].
 
 The folder has tables with times, values and perhaps ids, each called NAME-H.csv, where H steps are forecast. Each table is cut at several places
 before its end. What is known before a cut chooses the method and the intervals; the H steps behind it judge them. The last cut gives the MASE of
-each method in units of the seasonal naive error on all steps before the cut, and the coverage is the mean over all cuts.
+each method in units of the seasonal naive error on all steps before the cut, and the coverage is the mean over all cuts. MODEL is the
+folder of an installed model of series, which then is one of the methods.
 """
 
 import argparse
@@ -26,6 +27,8 @@ from trainer.kinds.series.calendar import Calendar
 from trainer.kinds.series.lags import Lags
 from trainer.kinds.series.methods import ETS, NAIVE, THETA
 from trainer.kinds.series.panel import Panel, scales, spreads
+from trainer.kinds.series.pretrained import installed
+from trainer.models.catalogue import Base
 from trainer.run_folder.events import Events
 
 SEED = 42
@@ -53,13 +56,14 @@ def read(file: Path) -> tuple[Panel, Calendar]:
     return panel, found.calendar
 
 
-def at_cut(panel: Panel, calendar: Calendar, ends: numpy.ndarray, steps: int) -> tuple[dict[str, float], str, list[float]]:
+def at_cut(panel: Panel, calendar: Calendar, ends: numpy.ndarray, steps: int, folder: Path | None) -> tuple[dict[str, float], str, list[float]]:
     """The MASE of each method behind ``ends``, the method that was chosen, and the coverage of its two intervals."""
     how = Lags(seasons.find(panel, ends, calendar)[0], calendar, 0)
-    judged = judging.judge(panel, ends, how, steps, SEED)
+    model = installed.read(Base(folder.name, installed.KIND, folder), calendar) if folder else None
+    judged = judging.judge(panel, ends, how, steps, SEED, None, model)
     method, _ = judging.choose(judged)
     widths = judging.widths(judged, method, steps)
-    fitted = methods.fit(panel, ends, how, SEED)
+    fitted = methods.fit(panel, ends, how, SEED, model)
     series = numpy.arange(len(panel))
     unit = scales(panel.histories(series, ends, int(ends.max()), 0).values, how.season)
     truth = numpy.stack([v[e : e + steps] for v, e in zip(panel.values, ends)])
@@ -79,8 +83,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sets", type=Path)
     parser.add_argument("--cuts", type=int, default=12)
+    parser.add_argument("--model", type=Path)
     asked = parser.parse_args()
-    names = [*methods.TITLES, CHOSEN]
+    names = [n for n in methods.TITLES if asked.model or n not in methods.BASED] + [CHOSEN]
     print("| set | series | H |", " | ".join(names), "| method | against the best of naive, ETS, Theta | coverage 80 %, 90 % | CPU s |")
     print("|" + "---|" * (len(names) + 7))
     chosen, near, coverage = [], 0, []
@@ -89,7 +94,7 @@ def main() -> None:
         steps = int(file.stem.rpartition("-")[2])
         panel, calendar = read(file)
         cuts = [panel.lengths - k * steps for k in range(1, asked.cuts + 1)]
-        results = [at_cut(panel, calendar, ends, steps) for ends in cuts if ends.min() >= 3 * steps]
+        results = [at_cut(panel, calendar, ends, steps, asked.model) for ends in cuts if ends.min() >= 3 * steps]
         (errors, method, _), covered = results[0], numpy.mean([r[2] for r in results], axis=0)
         against = errors[CHOSEN] / min(errors[n] for n in (NAIVE, ETS, THETA)) - 1
         chosen.append(errors[CHOSEN])

@@ -24,6 +24,8 @@ KINDS = {
     # Those of PaddlePaddle find lines and parts of documents, with losses of their own.
     "objects": {name: one for name, one in auto.MODEL_FOR_OBJECT_DETECTION_MAPPING_NAMES.items() if not name.startswith("pp_")}
     | {name: auto.MODEL_FOR_UNIVERSAL_SEGMENTATION_MAPPING_NAMES[name] for name in ("mask2former", "maskformer")},
+    # Those that forecast any series as they are; others of this table and of the heads beside it are trained on one data set first.
+    "series": {name: auto.MODEL_FOR_TIME_SERIES_PREDICTION_MAPPING_NAMES[name] for name in ("timesfm", "timesfm2_5")},
 }
 
 

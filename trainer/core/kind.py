@@ -63,13 +63,15 @@ class Encoder(Protocol):
 @dataclass(frozen=True)
 class Estimator:
     """A model that the driver fits, by the name that the option ``model`` takes. ``module`` has the functions of ``trainer.estimators.Module``,
-    or of ``trainer.estimators.Joined`` if it ``joins`` the estimators before it; ``title`` describes it in a sentence."""
+    or of ``trainer.estimators.Joined`` if it ``joins`` the estimators before it; ``title`` describes it in a sentence. One that ``leans`` may compute
+    with an installed model: see ``trainer.estimators.Leaning``."""
 
     name: str
     module: str
     title: str
     kind: str  # the name of its kind of data
     joins: bool = False
+    leans: bool = False
 
 
 @dataclass(frozen=True)

@@ -141,3 +141,8 @@ class Plan:
     champion: Saved | None = field(default=None)
     details: Any = None  # what the kind itself needs in the workers
     search: "Search | None" = field(default=None)
+
+    @property
+    def models(self) -> Path:
+        """The folder of the installed base models."""
+        return Path(self.folder).parent.parent / "models"

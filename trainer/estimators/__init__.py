@@ -64,6 +64,30 @@ class Joined(Protocol):
         """As that of ``Module``."""
 
 
+class Leaning(Protocol):
+    """What an estimator has that computes with an installed model, which is not among its files. Its module has ``missing(folder, models)``: why
+    the estimator in ``folder`` cannot answer here, empty if it can."""
+
+    def with_installed(self, models: Path) -> Estimator:
+        """The same with its installed model from the folder ``models``. Raises UserError where that is not there."""
+
+    def few(self, examples: Sequence[Example], seed: int) -> Sequence[Example] | None:
+        """Those of the training examples that it answers soon; None where all can be asked."""
+
+
+def load(name: str, folder: Path, models: Path) -> Estimator:
+    """The estimator ``name`` in ``folder``, with the installed model that it needs. Raises as its module does, and UserError."""
+    found = of(name).load(folder)
+    leaning = getattr(found, "with_installed", None)
+    return found if leaning is None else leaning(models)
+
+
+def missing(name: str, folder: Path, models: Path) -> str:
+    """Why the estimator in ``folder`` cannot answer here, as the end of a sentence; empty if it can."""
+    look = getattr(of(name), "missing", None)
+    return "" if look is None else look(folder, models)
+
+
 def of(name: str) -> Any:
     """The module of the estimator ``name``: a ``Module`` or a ``Joined``."""
     return importlib.import_module(registry.estimators()[name].module)

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 from trainer.core import registry
 from trainer.core.example import Dataset
+from trainer.core.kind import Kind
+from trainer.targets.explained import Explained
 
 _CATEGORIES = 1000  # of a field: one with more has no list
 _NO_NETWORK = "This version has no model.onnx, so it answers for datasets only."
@@ -33,7 +35,8 @@ def describe(prepared: "Prepared", data: Dataset, test: dict) -> dict:
 
 
 def use(prepared: "Prepared", description: dict, folder: Path) -> dict:
-    """``use`` of trainer.json: how to load the model in ``folder``, and the fields of a single answer, or why it gives none."""
+    """``use`` of trainer.json: how to load the model in ``folder``, and the fields of a single answer, or why it gives none. ``unexplained`` answers
+    do not say why."""
     plan = prepared.plan
     kind, estimator = plan.kind, plan.base.name in registry.estimators()
     named = {"snippet": kind.snippet(plan.base.name, plan.task, folder)}
@@ -45,4 +48,5 @@ def use(prepared: "Prepared", description: dict, folder: Path) -> dict:
     fields = [
         {"name": c.name, "type": c.type, **({"categories": list(c.categories)} if 0 < len(c.categories) <= _CATEGORIES else {})} for c in columns
     ]
-    return {**named, "fields": fields}
+    explains = isinstance(plan.target, Explained) and type(kind).without_parts is not Kind.without_parts
+    return {**named, "fields": fields, **({} if explains else {"unexplained": True})}

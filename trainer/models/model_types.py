@@ -9,7 +9,7 @@ from pathlib import Path
 
 from trainer.run_folder import files
 
-TEXT, IMAGE, LANGUAGE, PIXELS, OBJECTS = "text", "image", "language", "pixels", "objects"
+TEXT, IMAGE, LANGUAGE, PIXELS, OBJECTS, SERIES = "text", "image", "language", "pixels", "objects", "series"
 _FILE = Path(__file__).parents[1] / "schema" / "model_types.json"
 # Heads of models of pictures, beside which a type may have others; and their kinds.
 _HEADS = {"ForSemanticSegmentation": PIXELS, "ForObjectDetection": OBJECTS}
@@ -23,11 +23,13 @@ def types() -> dict[str, dict]:
 
 
 def kind(model_type: str, architecture: str) -> str:
-    """text, image, language, pixels or objects; empty if the model can be a base for none of them.
+    """text, image, language, pixels, objects or series; empty if the model can be a base for none of them.
 
     A model that continues texts is a language model, even where its type has a classifier too: most of such types do.
     """
     known = types().get(model_type, {})
+    if SERIES in known:
+        return SERIES
     for head, named in _HEADS.items():
         if named in known and (architecture.endswith(head) or not known.keys() - {named, "model"}):
             return named

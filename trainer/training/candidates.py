@@ -97,7 +97,9 @@ def choose(models: Path, settings, kind: "Kind", task: str = "", begun: bool = F
         return Wanted((wanted,), None, wanted)
     beside = tuple(e.name for e in kind.estimators)
     if not kind.has_network(task):
-        if wanted not in ("", AUTO):
+        if wanted not in ("", AUTO) and any(e.leans for e in kind.estimators):
+            catalogue.choose(models, wanted, kind, task=task)
+        elif wanted not in ("", AUTO):
             raise UserError(
                 "model_unfit", f"The model {wanted} answers one label for each row, and this data has several.", "Set model to words or auto."
             )
@@ -110,6 +112,11 @@ def choose(models: Path, settings, kind: "Kind", task: str = "", begun: bool = F
     if beside and network.folder is None and settings.start_from != "scratch":
         return Wanted(beside, None, skipped=(_skipped(network, kind.why_no_network.format(shape=kind.shape)),))
     return Wanted(beside, network)
+
+
+def repeats(base: Base, kind: "Kind") -> str:
+    """The model in the settings of a repeated run that trains ``base`` again. Where it is the one model of its kind, which no form names, auto is."""
+    return AUTO if base.name == kind.shape and base.name in registry.estimators() else base.name
 
 
 def _skipped(base: Base, why: str) -> dict:
@@ -150,9 +157,9 @@ def fit(name: str, plan: "Plan", data: "Dataset", before: Mapping[str, Candidate
     shutil.rmtree(saved, ignore_errors=True)
     saved.mkdir()
     fitted.save(saved)
-    best = module.load(saved)
+    best = estimators.load(name, saved, plan.models)
     judges = {"validation": getattr(fitted, "judged", None) or best}
-    measured = {**data.splits, "train": _sample(data.splits["train"], plan.settings.seed)}
+    measured = {**data.splits, "train": _sample(fitted, data.splits["train"], plan.settings.seed)}
     answers = {split: answered(judges.get(split, best), rows, plan.target) for split, rows in measured.items()}
     target, answers, why = _decided(answers, getattr(fitted, "held_out_rows", []), judges.get("validation", best), plan)
     rows = len(data.splits["train"])
@@ -182,8 +189,10 @@ def _decided(answers: "dict[str, Answers]", held_out: list, judge: "Estimator", 
     return target, {**more, "validation": validation}, why
 
 
-def _sample(examples: "Sequence[Example]", seed: int) -> "Sequence[Example]":
-    """At most as many training examples as are measured of a network."""
+def _sample(fitted: "Estimator", examples: "Sequence[Example]", seed: int) -> "Sequence[Example]":
+    """At most as many training examples as are measured of a network, or as the estimator answers soon."""
+    few = getattr(fitted, "few", None)
+    examples = (few and few(examples, seed)) or examples
     if len(examples) <= MAX_TRAIN_ROWS:
         return examples
     return list(taken(examples, numpy.sort(numpy.random.default_rng(seed).permutation(len(examples))[:MAX_TRAIN_ROWS])))

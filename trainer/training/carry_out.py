@@ -105,7 +105,8 @@ def _deliver(run: Run, settings, dataset, prepared, found, wanted, own: dict) ->
         events.decision("chosen", best.base.name, f"The model {best.name} is delivered. {listed[0]['why']}")
     if best.decided:
         events.decision("classes", best.base.name, best.decided)
-    delivered = catalogue.AUTO if best.beside is not None else best.base.name  # a named model would be delivered alone by a repeated run
+    # A named model would be delivered alone by a repeated run.
+    delivered = catalogue.AUTO if best.beside is not None else candidates.repeats(best.base, prepared.plan.kind)
     if settings.model != delivered:
         settings = settings.with_chosen(model=delivered)
     events.phase("export", "Writing the model, the metrics and the predictions.")
@@ -144,7 +145,7 @@ def _champions_answers(settings: Settings, found: list, prepared, dataset, worke
 
     champion = prepared.plan.champion
     if champion is None or champion.rows is None:
-        return prepare.champions_answers(champion, dataset), settings
+        return prepare.champions_answers(champion, dataset, prepared.plan.models), settings
     answers = next((c.outcome.champion for c in found if c.outcome.champion), None)
     if answers is None:
         settings = workers.request(settings, Base(champion.folder.name, champion.kind.name, champion.folder, fresh=False), champion.kind)

@@ -1,6 +1,7 @@
 """From examples to the plan of a training: encodes the data and chooses the metric and the class weights."""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy
 
@@ -131,7 +132,7 @@ def champion(spec: Spec, data: Dataset, target) -> Saved | None:
             return Saved(folder, kind, theirs, None, why)
         examples = kind.as_read_by(described, data)
         if described["base"] in registry.estimators():
-            return Saved(folder, kind, theirs, None)
+            return Saved(folder, kind, theirs, None, estimators.missing(described["base"], folder, spec.models))
         kind.load_beside(folder)
         encoder = kind.load_encoder(spec, folder, described["encoder"])
         rows = encoder.encode(examples, theirs.encode(targets(examples)), "champion")
@@ -152,12 +153,13 @@ def _incomparable(described: dict, data: Dataset, theirs, target) -> str:
     return ""
 
 
-def champions_answers(saved: Saved, data: Dataset) -> Answers | None:
-    """The predictions of a champion that is an estimator on the test rows; None for a network, or if it cannot be compared."""
+def champions_answers(saved: Saved, data: Dataset, models: Path) -> Answers | None:
+    """The predictions of a champion that is an estimator on the test rows; None for a network, or if it cannot be compared. ``models`` is the folder
+    of the installed models."""
     if saved is None or saved.rows is not None or saved.why:
         return None
     described = files.read_json(saved.folder / saved_model.DESCRIPTION)
-    estimator = estimators.of(described["base"]).load(saved.folder)
+    estimator = estimators.load(described["base"], saved.folder, models)
     return candidates.answered(estimator, saved.kind.as_read_by(described, data), saved.target)
 
 
@@ -199,7 +201,8 @@ def _report_base_model(settings: Settings, base: Base, wanted: Wanted, kind: Kin
                 f"No base model for {kind.name} data is installed, so a small model ({base.name}) is trained from scratch on this data alone; "
                 "an installed pretrained model would probably perform better.",
             )
-    return settings if settings.model == base.name else settings.with_chosen(model=base.name)
+    again = candidates.repeats(base, kind)
+    return settings if settings.model == again else settings.with_chosen(model=again)
 
 
 def _check_lengths(settings: Settings, data: Dataset, encoder: Encoder, events: Events) -> None:

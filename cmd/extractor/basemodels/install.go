@@ -172,6 +172,7 @@ func kind(f basemodel.Facts) string {
 	words := map[basemodel.Kind]string{
 		basemodel.KindText: "text encoder", basemodel.KindImage: "image model", basemodel.KindLanguage: "language model",
 		basemodel.KindPixels: "model of pixels", basemodel.KindObjects: "detector of objects",
+		basemodel.KindSeries: "model of series",
 	}[f.Kind]
 	switch {
 	case words == "":

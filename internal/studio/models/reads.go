@@ -17,6 +17,8 @@ type ModelReads struct {
 	Columns []answer.Column `json:"columns"`
 	// Why says why it does not answer single rows, as a sentence; empty where it does.
 	Why string `json:"why,omitempty"`
+	// Unexplained is true where an answer comes without its reasons.
+	Unexplained bool `json:"unexplained,omitempty" doc:"True where it does not say why it gives an answer"`
 }
 
 // Cells says that all inputs are cells of a row, which a form shows side by side.
@@ -33,7 +35,7 @@ func (s *Section) reads(v registry.Version) ModelReads {
 	if d.Use == nil {
 		return s.earlierReads(v, d)
 	}
-	out := ModelReads{Kind: v.Kind}
+	out := ModelReads{Kind: v.Kind, Unexplained: d.Use.Unexplained}
 	if len(d.Use.Fields) == 0 {
 		out.Why = results.Plain(d.Use.Why, "Models of this kind do not answer single rows. Let this one answer for a dataset.")
 	}

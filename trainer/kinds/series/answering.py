@@ -31,6 +31,7 @@ def answer(spec, settings, model, events, began: float) -> None:
     described = model.description
     with reading_model("The model"):
         target, known = registry.restored(described["target"]), forecaster.load(model.folder)
+    known = known.with_installed(spec.models, lambda: stop.check(spec.folder))
     found = sources.find(spec, settings.data_file, events)
     checks = Checks(events)
     needed = [*described["columns"], described["label_column"]]
@@ -57,7 +58,7 @@ def answer(spec, settings, model, events, began: float) -> None:
     events.phase("export", "Writing the forecasts.")
     nobody = numpy.zeros(len(asked), bool)
     answered = export.Answered(registry.of(described["kind"]), asked, outputs, numpy.full(len(asked), numpy.nan), nobody, target)
-    facts = {"Method": methods.TITLES[known.method], "Steps ahead": str(known.steps), "Series": f"{len(panel):,}"}
+    facts = {"Method": methods.TITLES[known.method], **results.of_installed(known), "Steps ahead": str(known.steps), "Series": f"{len(panel):,}"}
     export.prediction(
         spec, settings, model, answered, sorted(t.name for t in fitting), list(described["columns"]), sum(n for _, n in checks.dropped),
         described["label_column"], candidates.versions(), events, began, facts,

@@ -51,6 +51,9 @@ def contents(cells: dict[str, list], columns: tuple[Column, ...]) -> list[Questi
     count = len(next(iter(cells.values())))
     whole = {c.name: cells.get(c.name, [None] * count) for c in columns}
     covariates = [c for c in columns if c.type == NUMBER]
+    for column in (c for c in columns[: len(columns) - len(covariates) - 1] if c.categories and "" not in c.categories):
+        if not all(rows.text_of(cell).strip() for cell in whole[column.name]):
+            raise Refused(f"{column.name} is empty. It says which series is asked for: {some(column.categories, 3)}.")
     texts = [[rows.text_of(cell).strip() for cell in whole[c.name]] for c in columns if c.type != NUMBER]
     numbers = [[float(n) if n else numpy.nan for n in rows.numbers(whole[c.name], c.name)] for c in covariates]
     return [Question(tuple(row[:-1]), row[-1], known) for row, known in zip(zip(*texts), zip(*numbers) if numbers else [()] * count)]

@@ -1,6 +1,7 @@
 """The regular steps of a series: which they are, the number of each moment, and the moment of each number as text."""
 
 import datetime
+import functools
 import math
 from dataclasses import asdict, dataclass
 
@@ -34,6 +35,7 @@ class Calendar:
         found = numpy.round((_raw(self.unit, times) - self.origin) / self.size)
         return numpy.where(numpy.abs(found) < _FARTHEST, found, numpy.nan)
 
+    @functools.lru_cache(maxsize=1 << 16)  # noqa: B019 - of few calendars; series of a panel have the same moments
     def text(self, number: int) -> str:
         """The moment of a step, as the table writes moments; a sentence for one that no calendar has."""
         raw = self.origin + int(number) * self.size

@@ -19,6 +19,7 @@ from trainer.kinds.series.calendar import DATE, PERIOD, PLAIN, QUARTER, REGULAR,
 NONE = "none"
 _TARGETS = ("value", "target", "y", "label", "count", "demand", "sales", "observation", "measurement", "wert")
 _WEEK = re.compile(r"(\d{4})[-/ ]?W(\d{1,2})", re.I)
+TWO_AT_ONCE = "two_at_once"  # the code of what is wrong where rows of one moment belong to no series
 _TWICE = 0.01  # of the rows of a series may have the moment of another one
 _DAY = 86400.0
 
@@ -185,7 +186,7 @@ def _ids(tables, others: dict[str, Profile], clock: Clock, used: set[str], setti
         if _once(clock.times, codes):
             return codes, names, f"{some(names)} tells {codes.max() + 1:,} series apart: each has one row at a time."
     raise UserError(
-        "two_at_once", f"Several rows of {where} have the same moment in {clock.column}, and no column tells series apart.",
+        TWO_AT_ONCE, f"Several rows of {where} have the same moment in {clock.column}, and no column tells series apart.",
         "Set series_column to the columns that do, or join the rows of one moment.",
     )  # fmt: skip
 

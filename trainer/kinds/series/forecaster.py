@@ -1,8 +1,9 @@
 """The forecaster: chooses a method on rolling origins, and answers with intervals. Its files are JSON and arrays; nothing in them runs code."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy
@@ -19,13 +20,18 @@ from trainer.kinds.series.judging import Judged
 from trainer.kinds.series.lags import Lags
 from trainer.kinds.series.methods import Fitted
 from trainer.kinds.series.panel import Panel, length_read, scales, spreads
+from trainer.kinds.series.pretrained import installed
+from trainer.kinds.series.pretrained.installed import Described
 from trainer.kinds.series.target import FORECAST, WIDTH, Later
 from trainer.run_folder import files
 
 NAME = "forecaster"
+_WITH_TREES = (methods.TREES, methods.MEAN, methods.TOGETHER)
 HISTORY = "history.safetensors"
 _KEPT = 4_000_000  # values of all series together that a model keeps, so that new rows continue them
 _MOST_SERIES, _MOST_STEPS, _LONGEST_SEASON = 5_000_000, 10_000, 1000
+_SHA256 = re.compile("[0-9a-f]{64}")
+_FEW = 32  # places of the training that an installed model forecasts from, to say how well it learnt these
 
 
 @dataclass(frozen=True)
@@ -33,7 +39,8 @@ class Forecaster:
     """``method`` is the one that answers, ``widths`` are those of its intervals (2 x steps, in units of the recent spread).
 
     ``figures`` are the mean MASE of each method on the rolling origins and its standard error, ``origins`` their number. ``history`` are the last
-    steps of all series. ``judged`` answers the validation steps: with trees that have not seen them.
+    steps of all series. ``judged`` answers the validation steps: with trees that have not seen them. Where an installed model takes part in the
+    method, ``about`` names it, and ``held`` (series x steps) is what it forecasts behind ``history``.
     """
 
     method: str
@@ -44,6 +51,8 @@ class Forecaster:
     history: Panel
     covariates: tuple[str, ...] = ()
     judged: "AtOrigins | None" = field(default=None, compare=False)
+    about: Described | None = None
+    held: numpy.ndarray | None = None
 
     @property
     def steps(self) -> int:
@@ -55,17 +64,38 @@ class Forecaster:
 
     @property
     def parameters(self) -> int:
-        forest = self.fitted.forest if self.method in (methods.TREES, methods.MEAN) else None
+        forest = self.fitted.forest if self.method in _WITH_TREES else None
         return (len(forest.value) if forest else 0) + self.widths.size
 
     def outputs(self, examples: Sequence[Example]) -> numpy.ndarray:
         """The answers (steps x 7, see ``Later``), also to the questions of a request. Raises Refused for those that cannot be answered."""
         if len(examples) and not isinstance(examples, examples_of.Steps) and isinstance(examples[0].content, asking.Question):
-            examples = asking.steps(examples, self.history, self.calendar, self.steps)
+            return self.behind(asking.steps(examples, self.history, self.calendar, self.steps))
         return self.by(self.method, examples)
 
-    def by(self, method: str, examples: Sequence[Example]) -> numpy.ndarray:
-        """The answers of a method; without intervals unless it is the chosen one."""
+    def behind(self, examples: examples_of.Steps) -> numpy.ndarray:
+        """The answers to steps behind the end of ``history``, or of the series that it is the end of. No installed model is needed."""
+        return self.by(self.method, examples, held=self.held)
+
+    def few(self, examples: examples_of.Steps, seed: int) -> examples_of.Steps | None:
+        """Those of the training steps that can be answered soon; None where all can."""
+        if self.about is None:
+            return None
+        pairs, place = numpy.unique(numpy.stack([examples.series, examples.ends]), axis=1, return_inverse=True)
+        taken = numpy.random.default_rng(seed).permutation(pairs.shape[1])[:_FEW]
+        at = numpy.flatnonzero(numpy.isin(place.ravel(), taken))
+        return examples_of.Steps(examples.panel, examples.calendar, examples.series[at], examples.ends[at], examples.aheads[at])
+
+    def with_installed(self, models: Path, watch: Callable[[], None] = lambda: None) -> "Forecaster":
+        """The same with the installed model that its method needs, from the folder ``models``. Raises UserError where it is not there; ``watch`` is
+        called before each of its forecasts."""
+        if self.about is None:
+            return self
+        return replace(self, fitted=replace(self.fitted, installed=installed.restored(models, self.about, self.calendar, watch)))
+
+    def by(self, method: str, examples: Sequence[Example], held: numpy.ndarray | None = None) -> numpy.ndarray:
+        """The answers of a method; without intervals unless it is the chosen one. ``held`` (series x steps) are forecasts of the installed model,
+        which then is not asked."""
         if not len(examples):
             return numpy.zeros((0, WIDTH))
         panel, series, ends, aheads = examples_of.questions(examples)
@@ -73,25 +103,28 @@ class Forecaster:
         place, most = place.ravel(), int(aheads.max())
         forecast, scale, spread, floor = numpy.zeros((pairs.shape[1], most)), *(numpy.ones(pairs.shape[1]) for _ in range(3))
         for part, histories in judging.batches(panel, pairs[0], pairs[1], self.fitted.season, most):
-            forecast[part] = self.fitted.forecast(method, histories, most)
+            fitted = self.fitted if held is None else replace(self.fitted, installed=installed.Held(held[pairs[0][part]]))
+            forecast[part] = fitted.forecast(method, histories, most)
             scale[part], spread[part] = (unit(histories.values, self.fitted.season) for unit in (scales, spreads))
             floor[part] = numpy.where(numpy.nanmin(histories.values, axis=1) >= 0, 0.0, -numpy.inf)
         widths = self.widths if method == self.method else numpy.full_like(self.widths, numpy.nan)
         return _with_intervals(forecast[place, aheads - 1], scale[place], spread[place], aheads, widths, series, floor[place])
 
     def save(self, folder: Path) -> None:
-        uses_trees = self.method in (methods.TREES, methods.MEAN) and self.fitted.forest is not None
+        uses_trees = self.method in _WITH_TREES and self.fitted.forest is not None
         if uses_trees and self.fitted.forest:
             self.fitted.forest.save(folder)
         history = {"values": numpy.concatenate(self.history.values), "lengths": self.history.lengths, "firsts": self.history.firsts}
         if self.history.known:
             history["known"] = numpy.concatenate(self.history.known)
+        if self.held is not None:
+            history["held"] = self.held
         files.write_bytes(folder / HISTORY, safetensors.save({n: numpy.ascontiguousarray(a) for n, a in history.items()}))
         config = {
             "model_type": NAME, "method": self.method, "season": self.fitted.season, "calendar": self.calendar.described(),
             "covariates": list(self.covariates), "widths": [[None if math.isnan(w) else w for w in row] for row in self.widths.tolist()],
             "figures": {n: list(f) for n, f in self.figures.items()}, "origins": self.origins, "trees": uses_trees,
-            "series": [list(ids) for ids in self.history.ids],
+            "series": [list(ids) for ids in self.history.ids], "installed": asdict(self.about) if self.about else None,
         }  # fmt: skip
         files.write_json(folder / "config.json", config)
 
@@ -139,9 +172,9 @@ def fit(data: Dataset, target: Later, settings: Settings) -> Forecaster:
     ends, horizon = split.details.ends, split.details.steps
     asked = () if settings.forecast_method == "auto" else (settings.forecast_method,)
     with threads.one():
-        judged = judging.judge(split.panel, ends, how, horizon, settings.seed, (methods.NAIVE, *asked) if asked else None)
+        judged = judging.judge(split.panel, ends, how, horizon, settings.seed, (methods.NAIVE, *asked) if asked else None, split.details.installed)
         method, figures = judging.choose(judged, settings.metric)
-        fitted = methods.fit(split.panel, ends, how, settings.seed)
+        fitted = methods.fit(split.panel, ends, how, settings.seed, split.details.installed)
     if asked:
         method = asked[0]
         if method not in judged.forecasts or method not in fitted.names():
@@ -150,9 +183,18 @@ def fit(data: Dataset, target: Later, settings: Settings) -> Forecaster:
                 "Set forecast_method to auto, set a smaller horizon, or add earlier rows.",
             )  # fmt: skip
     widths = judging.widths(judged, method, horizon)
-    return Forecaster(
-        method, fitted, widths, figures, len(judged.origins), _kept(split.panel, how), split.details.covariates, AtOrigins(judged, method, widths)
-    )
+    kept = _kept(split.panel, how)
+    about, held = (split.details.installed.about, _held(split.details.installed, kept, how, horizon)) if method in methods.BASED else (None, None)
+    at_origins = AtOrigins(judged, method, widths)
+    return Forecaster(method, fitted, widths, figures, len(judged.origins), kept, split.details.covariates, at_origins, about, held)
+
+
+def _held(model: methods.Ahead, panel: Panel, how: Lags, steps: int) -> numpy.ndarray:
+    """What an installed model forecasts behind the end of each series."""
+    found = numpy.zeros((len(panel), steps))
+    for part, histories in judging.batches(panel, numpy.arange(len(panel)), panel.lengths, how.season, steps):
+        found[part] = model.forecast(histories, steps)
+    return found
 
 
 def naive(how: Lags, examples) -> numpy.ndarray:
@@ -200,7 +242,32 @@ def load(folder: Path) -> Forecaster:
     if type(origins) is not int or not isinstance(told, dict):
         raise ValueError("how the method was chosen is not described")
     figures = {n: (float(mean), float(error)) for n, (mean, error) in told.items() if n in methods.TITLES}
-    return Forecaster(config["method"], Fitted(how, forest), widths, figures, origins, _history(folder, config), tuple(covariates))
+    history, about, held = _history(folder, config), None, None
+    if config["method"] in methods.BASED:
+        about, held = _about(config["installed"]), safetensors.load_file(folder / HISTORY)["held"]
+        if held.dtype != numpy.float64 or held.shape != (len(history), widths.shape[1]) or not numpy.isfinite(held).all():
+            raise ValueError("what the installed model forecast is no table of numbers")
+    fitted = Fitted(how, forest, installed.Absent(about) if about else None)
+    return Forecaster(config["method"], fitted, widths, figures, origins, history, tuple(covariates), None, about, held)
+
+
+def _about(told: dict) -> Described:
+    """The installed model that config.json names."""
+    parts = [told[n] for n in ("name", "sha256", "license")]
+    if not all(isinstance(p, str) and len(p) < 1000 for p in parts) or not _SHA256.fullmatch(parts[1]):
+        raise ValueError("the installed model is not described")
+    return Described(*parts)
+
+
+def missing(folder: Path, models: Path) -> str:
+    """Why the forecaster in ``folder`` cannot answer here, as the end of a sentence; empty if it can. Raises as ``load`` does."""
+    about = load(folder).about
+    try:
+        if about is not None:
+            installed.found(models, about)
+    except UserError as e:
+        return e.what.removesuffix(".").replace("The model", "it", 1)
+    return ""
 
 
 def lasts(folder: Path) -> numpy.ndarray:

@@ -6,7 +6,7 @@ import numpy
 
 from trainer.kinds.series import methods
 from trainer.kinds.series.lags import Lags
-from trainer.kinds.series.methods import NAIVE
+from trainer.kinds.series.methods import BASED, NAIVE
 from trainer.kinds.series.panel import CELLS, Panel, length_read, scales, spreads
 from trainer.kinds.series.target import MASE, SMAPE
 
@@ -66,8 +66,9 @@ def most_series(steps: int) -> int:
     return max(1, _JUDGED // steps)
 
 
-def judge(panel: Panel, ends: numpy.ndarray, how: Lags, steps: int, seed: int, names=None) -> Judged:
-    """Forecast from origins before ``ends``. The trees that answer have not seen the steps behind their origins."""
+def judge(panel: Panel, ends: numpy.ndarray, how: Lags, steps: int, seed: int, names=None, installed=None) -> Judged:
+    """Forecast from origins before ``ends``. The trees that answer have not seen the steps behind their origins; an ``installed`` model has seen
+    none of these series."""
     at = origins(panel, ends, how.season, steps, seed)
     found: dict[str, numpy.ndarray] = {}
     fitted = []
@@ -79,7 +80,7 @@ def judge(panel: Panel, ends: numpy.ndarray, how: Lags, steps: int, seed: int, n
         first = numpy.array(cut)
         numpy.minimum.at(first, at.series[here], at.ends[here])
         earlier = cut - first[at.series[here]].min() if len(panel) == 1 else int(numpy.median((cut - first)[at.series[here]]))
-        fitted.append((here, methods.fit(panel, numpy.minimum(first, cut - earlier), how, seed)))
+        fitted.append((here, methods.fit(panel, numpy.minimum(first, cut - earlier), how, seed, installed)))
     able = [n for n in (names or methods.TITLES) if all(n in f.names() for _, f in fitted)]
     truth = numpy.full((len(at), steps), numpy.nan)
     for i, (s, end) in enumerate(zip(at.series, at.ends)):
@@ -124,7 +125,8 @@ def losses(judged: Judged, name: str, metric: str = MASE) -> numpy.ndarray:
 def choose(judged: Judged, metric: str = MASE) -> tuple[str, dict[str, tuple[float, float]]]:
     """The best method, and of each the mean MASE over the later origins with its standard error.
 
-    The naive forecast stays where no other method is better by more than one standard error of the difference.
+    The naive forecast stays where no other method is better by more than one standard error of the difference. In the same way, a method without
+    an installed model stays where that one does not pay.
     """
     if not len(judged.origins):
         return NAIVE, {}
@@ -133,9 +135,12 @@ def choose(judged: Judged, metric: str = MASE) -> tuple[str, dict[str, tuple[flo
     if not known.any():
         return NAIVE, {}
     figures = {n: (float((v := losses(judged, n)[known]).mean()), error(v)) for n in of}
-    best = min(of, key=lambda n: of[n][known].mean())
-    gain = (of[NAIVE] - of[best])[known]
-    return (best if gain.mean() > error(gain) else NAIVE), figures
+    chosen = NAIVE
+    for rivals in ([n for n in of if n not in BASED], [n for n in of if n in BASED]):
+        best = min(rivals, key=lambda n: of[n][known].mean(), default=chosen)
+        gain = (of[chosen] - of[best])[known]
+        chosen = best if gain.mean() > error(gain) else chosen
+    return chosen, figures
 
 
 def error(values: numpy.ndarray) -> float:

@@ -22,7 +22,7 @@ class SeriesInTime(ExampleKind):
     shape = "forecaster"
     starts_from = "series"
     claims_by_whole_files = True
-    estimators = (Estimator("forecaster", "trainer.kinds.series.forecaster", "the best of several methods on rolling origins", "series"),)
+    estimators = (Estimator("forecaster", "trainer.kinds.series.forecaster", "the best of several methods on rolling origins", "series", leans=True),)
     encodes_always = False
     gains_by_base = False
     gains_by_installed_models = False
@@ -42,6 +42,15 @@ class SeriesInTime(ExampleKind):
         from trainer.kinds.series import reading
 
         return reading.load(claim, settings, checks)
+
+    def train(self, run, claim) -> None:
+        from trainer.kinds.series.pretrained import trying
+        from trainer.training import carry_out
+
+        run, base, asked = trying.chosen(run, self)
+        data = self.read(claim, run.settings, run.checks)
+        trying.attach(run, base, asked, data)
+        carry_out.carry_out(run, data)
 
     def target(self, data) -> Later:
         return Later()
@@ -67,7 +76,7 @@ class SeriesInTime(ExampleKind):
 
     def estimator_seconds(self, data, outputs: int) -> float:
         train = data.splits["train"]
-        return 3 + min(600.0, 1e-3 * len(train.panel) * train.details.steps**0.5 + 1e-5 * len(train))
+        return 3 + min(600.0, 1e-3 * len(train.panel) * train.details.steps**0.5 + 1e-5 * len(train)) + train.details.seconds
 
     def baselines(self, data, seed: int) -> list[dict]:
         from trainer.kinds.series import forecaster

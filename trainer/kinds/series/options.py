@@ -12,7 +12,10 @@ OPTIONS = of_kind("series", (
            help="Steps after which the series repeats itself; 0 takes the one that the values show, or the usual one of the calendar; 1 takes none"),
     Option("known_covariates", "", "series", since="0.2.0",
            help="Columns of numbers that are known ahead, separated by commas, for example prices; rows without a target tell their future"),
-    Option("forecast_method", "auto", "series", choices=("auto", "naive", "ets", "theta", "trees", "mean"), since="0.2.0",
-           help="How to forecast; auto takes the best on rolling origins"),
+    Option("forecast_method", "auto", "series", choices=("auto", "naive", "ets", "theta", "trees", "mean", "installed", "mean_installed"),
+           since="0.2.0", help="How to forecast; auto takes the best on rolling origins. The last two need an installed model of series"),
+    Option("series_model", "auto", "series", since="0.2.0",
+           help="Installed model of series that is tried beside the other methods; auto takes the default one, none tries none. "
+           "A model of series in model does the same"),
 ))
 # fmt: on

@@ -48,10 +48,11 @@ def claim(kind: Kind, files: Files, settings) -> Claim | None:
         rows = sum(len(t.rows) for t in tables)
         if not asked and rows < _FEWEST:
             return None
-    except UserError:
+    except UserError as e:
         if asked:
             raise
-        return None
+        alone = e.code == columns.TWO_AT_ONCE and len(tables[0].columns) == 2 and not settings.label_column
+        return Claim(kind, FORM, sum(len(t.rows) for t in tables), "series", None, fault=e) if alone else None
     return Claim(kind, FORM if asked else _CLEAR, rows, f"series of {rows} steps", (tables, found), frozenset(t.name for t in tables))
 
 

@@ -1,5 +1,6 @@
 """What the report says of forecasts, and the tables that are delivered."""
 
+import math
 from pathlib import Path
 
 import numpy
@@ -40,7 +41,7 @@ def parts(finished: Finished) -> dict:
     train = finished.data.splits["train"]
     assert isinstance(train, Steps)
     asked = future(model, train.panel)
-    outputs = model.outputs(asked)
+    outputs = model.behind(asked)
     files.write_text(finished.folder.parent / TABLE, table(asked, outputs, finished.data.columns))
     target = finished.data.label_column
     inside = [_facts(model, finished), _methods(model, finished), *_charts(train.panel, asked, outputs, model.calendar, target)]
@@ -56,8 +57,9 @@ def table(asked: Steps, outputs: numpy.ndarray, columns) -> str:
 
 
 def _line(example, row: numpy.ndarray, more) -> list:
-    bounds = ["" if numpy.isnan(row[at]) else f"{row[at]:.6g}" for _, at in _BOUNDS]
-    return [*example.content.ids, example.content.time, *more, f"{row[FORECAST]:.6g}", *bounds]
+    values = row.tolist()  # a panel has hundreds of thousands of lines, and numbers of Python are written faster
+    bounds = ["" if math.isnan(values[at]) else f"{values[at]:.6g}" for _, at in _BOUNDS]
+    return [*example.content.ids, example.content.time, *more, f"{values[FORECAST]:.6g}", *bounds]
 
 
 def predictions(finished: Finished) -> str:
@@ -100,10 +102,18 @@ def _facts(model: Forecaster, finished: Finished) -> Block:
     season = f"{model.fitted.season} steps" if model.fitted.season > 1 else "none"
     intervals = "from the errors at rolling origins, at each step ahead" if numpy.isfinite(model.widths).all() else "none: the series are too short"
     facts = {
-        "Method": methods.TITLES[model.method], "One step": model.calendar.words, "Steps ahead": str(model.steps), "Season": season,
-        "Intervals": intervals, "Series": f"{len(model.history):,}",
+        "Method": methods.TITLES[model.method], **of_installed(model), "One step": model.calendar.words,
+        "Steps ahead": str(model.steps), "Season": season, "Intervals": intervals, "Series": f"{len(model.history):,}",
     }  # fmt: skip
     return blocks.facts(facts)
+
+
+def of_installed(model: Forecaster) -> dict[str, str]:
+    """The installed model that takes part, with its license and its hash."""
+    about = model.about
+    if about is None:
+        return {}
+    return {"Installed model": f"{about.name}{f', {about.license}' if about.license else ''}, sha256 {about.sha256[:12]}…"}
 
 
 def _methods(model: Forecaster, finished: Finished) -> Block:
@@ -113,7 +123,9 @@ def _methods(model: Forecaster, finished: Finished) -> Block:
     for name in (n for n in methods.TITLES if n in {*model.figures, model.method}):
         mean, error = model.figures.get(name, (None, 0.0))
         tested = None
-        if len(test) and name in (model.method, methods.NAIVE, methods.ETS, methods.THETA):
+        if len(test) and name == model.method:
+            tested = target.summary(finished.outcome.answers["test"])["mase"]
+        elif len(test) and name in (methods.NAIVE, methods.ETS, methods.THETA):
             truth = target.encode([e.target for e in test])
             tested = target.summary(target.answers(model.by(name, test), truth))["mase"]
         said = f"{methods.TITLES[name]} (delivered)" if name == model.method else methods.TITLES[name]
@@ -123,7 +135,8 @@ def _methods(model: Forecaster, finished: Finished) -> Block:
     note = (
         "MASE: the mean absolute error, in units of the error of the seasonal naive forecast one step ahead. "
         f"There were {model.origins:,} origins, of which those in the last 12 horizons choose. "
-        "The seasonal naive forecast is delivered unless another method is better by more than a standard error."
+        "The seasonal naive forecast is delivered unless another method is better by more than a standard error"
+        f"{', and so is the best method without the installed model.' if {*model.figures} & {*methods.BASED} else '.'}"
     )
     return blocks.table("Methods", columns, rows, note=note)
 

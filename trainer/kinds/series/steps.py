@@ -9,6 +9,7 @@ import numpy
 from trainer.core.example import Example
 from trainer.kinds.series.calendar import Calendar
 from trainer.kinds.series.lags import Lags
+from trainer.kinds.series.methods import Ahead
 from trainer.kinds.series.panel import Panel
 
 
@@ -33,12 +34,15 @@ class Step:
 
 @dataclass(frozen=True)
 class Details:
-    """What the forecaster needs to know beside the steps: ``ends`` are the training steps of each series, ``steps`` those to forecast."""
+    """What the forecaster needs to know beside the steps: ``ends`` are the training steps of each series, ``steps`` those to forecast, ``installed``
+    is a model to try, which takes about so many ``seconds``."""
 
     lags: Lags
     ends: numpy.ndarray
     steps: int
     covariates: tuple[str, ...] = ()
+    installed: Ahead | None = None
+    seconds: float = 0.0
 
 
 class Steps(Sequence[Example]):

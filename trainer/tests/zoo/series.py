@@ -117,7 +117,7 @@ ROWS = (
     Row("forecast-without-steps", "samples in no step with task: forecast", "water quality", "made", "refused with the way out",
         _table("date,x,y", _sampled), Refused("irregular_times", ("regular times",)), settings={"task": "forecast", "label_column": "y"}),
     Row("two-at-one-moment", "every day twice, without ids", "exports", "made", "the question what tells the series apart",
-        _table("date,value", lambda: _daily() + _daily()), Refused("two_at_once", ("series_column",)), settings={"task": "forecast"}),
+        _table("date,value", lambda: _daily() + _daily()), Refused("two_at_once", ("series_column",))),
     Row("one-moment-twice", "one hour twice, as at the end of daylight saving", "loggers", "made", "the mean, with a warning",
         _table("time,value", lambda: [[f"2021-10-{1 + i // 24:02} {i % 24:02}:00", v] for i, v in enumerate(_walk(500))] + [["2021-10-05 02:00", 9]]),
         _reads({"two_at_once": "their mean is used"}), rule=FORECAST),

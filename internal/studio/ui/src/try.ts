@@ -155,7 +155,7 @@ islands("try", (element) => {
       const preview = form!.querySelector<HTMLImageElement>(".preview:not([hidden])");
       return [...parts, source, reasons(row.why, preview?.src ?? "", row.value === undefined, number)];
     }
-    if (row.pictures || (row.value === undefined && !row.labels)) {
+    if (element.hasAttribute("data-unexplained") || row.pictures || (row.value === undefined && !row.labels)) {
       return [...parts, source]; // it says nothing of its parts
     }
     const more = make("button", "quiet", "Why this answer?") as HTMLButtonElement;

@@ -1,0 +1,192 @@
+"""An installed model of series: what it takes to use it, its forecasts, and how a delivered model finds it again."""
+
+import functools
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy
+
+from trainer import threads
+from trainer.errors import UserError, size_in_words
+from trainer.kinds.series.calendar import DAY, MONTH, Calendar
+from trainer.kinds.series.panel import Histories
+from trainer.kinds.series.pretrained import timesfm, timesfm2_5
+from trainer.kinds.series.pretrained.weights import CONFIG, WEIGHTS, Unusable, Weights, configuration
+from trainer.memory import available
+from trainer.models import catalogue, license
+from trainer.models.catalogue import Base
+
+KIND = "series"  # of installed models, as model.json calls it
+_ROOM = 1.25  # bytes of memory for each byte of weights
+_PER_SECOND = 1.5e10  # multiplications of one core in float32
+_BLOCK = 1 << 20
+
+
+class Model(Protocol):
+    """A model that was read. ``shape`` has ``patch``, ``context``, ``horizon``, ``parameters`` and ``copies``."""
+
+    shape: Any
+
+    def ahead(self, context: numpy.ndarray, /) -> numpy.ndarray: ...
+
+
+@dataclass(frozen=True)
+class Described:
+    """How a delivered model names the installed one: ``sha256`` is that of its configuration and weights."""
+
+    name: str
+    sha256: str
+    license: str = ""
+
+
+@dataclass(frozen=True)
+class Pretrained:
+    """An installed model that forecasts. ``pace`` says how long the steps are: see ``pace_of``. ``watch`` is called before each history; it may
+    raise UserError to stop."""
+
+    about: Described
+    model: Model
+    pace: int
+    watch: Callable[[], None] = lambda: None
+
+    def forecast(self, histories: Histories, steps: int) -> numpy.ndarray:
+        """The forecasts (histories x steps). Each history is computed alone, so that no bit depends on those beside it."""
+        found = numpy.zeros((len(histories), steps))
+        with threads.one():
+            for row, values in enumerate(histories.values):
+                self.watch()
+                found[row] = self._row(values[~numpy.isnan(values)], steps)
+        return found
+
+    def _row(self, context: numpy.ndarray, steps: int) -> numpy.ndarray:
+        """Farther ahead than the model answers at once, its answers are continued."""
+        more = (self.pace,) if isinstance(self.model, timesfm.TimesFm) else ()
+        known = len(context)
+        while len(context) - known < steps:
+            context = numpy.concatenate([context, self.model.ahead(context[-self.model.shape.context :], *more)])
+        return context[known : known + steps]
+
+
+@dataclass(frozen=True)
+class Held:
+    """Forecasts that were made before: a row for each history that will be asked for, in their order."""
+
+    rows: numpy.ndarray
+    about: None = None
+
+    def forecast(self, histories: Histories, steps: int) -> numpy.ndarray:
+        return self.rows[:, :steps]
+
+
+@dataclass(frozen=True)
+class Absent:
+    """An installed model of which only the name is known here."""
+
+    about: Described
+
+    def forecast(self, histories: Histories, steps: int) -> numpy.ndarray:
+        raise _missing(self.about, "is not at hand here")
+
+
+def pace_of(calendar: Calendar) -> int:
+    """0 for steps of up to a day, 1 for weeks and months, 2 for quarters and years."""
+    if calendar.unit == MONTH:
+        return 2 if calendar.size >= 3 else 1
+    return 1 if calendar.unit == DAY and calendar.size >= 7 else 0
+
+
+def shape_of(folder: Path) -> Any:
+    """The shape of the model in ``folder``. Raises Unusable."""
+    return _family(folder)[0].shape(configuration(folder))
+
+
+def _family(folder: Path) -> tuple[Any, Any]:
+    families = {timesfm.MODEL_TYPE: (timesfm, timesfm.TimesFm), timesfm2_5.MODEL_TYPE: (timesfm2_5, timesfm2_5.TimesFm2)}
+    sort = configuration(folder).get("model_type")
+    if sort not in families:
+        raise Unusable(f"is of the type {str(sort)[:40]}; {' and '.join(families)} are computed here")
+    return families[sort]
+
+
+def work(shape: Any, lengths: numpy.ndarray, steps: int) -> float:
+    """The multiplications for a forecast of ``steps`` behind histories of these ``lengths``."""
+    patches = numpy.ceil(numpy.minimum(lengths, shape.context) / shape.patch)
+    return float(patches.sum()) * shape.parameters * shape.copies * -(-steps // shape.horizon)
+
+
+def seconds(multiplications: float) -> float:
+    """About how long one core takes."""
+    return multiplications / _PER_SECOND
+
+
+def check_memory(base: Base) -> None:
+    """Raises Unusable where the weights do not fit into the memory that is free."""
+    needs, free = int(_ROOM * base.size), available()
+    if needs > free:
+        raise Unusable(f"needs {size_in_words(needs)} of memory, and {size_in_words(free)} are free")
+
+
+def read(base: Base, calendar: Calendar) -> Pretrained:
+    """The installed model ``base``. Raises Unusable."""
+    assert base.folder is not None
+    sha256 = digest(base.folder)
+    return Pretrained(Described(base.name, sha256, license.of(base.folder)), _read(base.folder, sha256), pace_of(calendar))
+
+
+@functools.lru_cache(maxsize=1)
+def _read(folder: Path, sha256: str) -> Model:
+    """The model in ``folder``, whose files have this sum: a training and the check of what it saved read it once."""
+    return _family(folder)[1](configuration(folder), Weights(folder))
+
+
+def digest(folder: Path) -> str:
+    """The sha256 over the names and contents of configuration and weights. Raises Unusable."""
+    whole = hashlib.sha256()
+    for file in [folder / CONFIG, *sorted(folder.glob(WEIGHTS))]:
+        of_file = hashlib.sha256()
+        try:
+            with open(file, "rb") as content:
+                while block := content.read(_BLOCK):
+                    of_file.update(block)
+        except OSError as e:
+            raise Unusable(f"has a file {file.name} that cannot be read") from e
+        whole.update(f"{file.name} {of_file.hexdigest()}\n".encode())
+    return whole.hexdigest()
+
+
+def found(models: Path, about: Described) -> Base:
+    """The installed model that ``about`` names. Raises UserError where it is not there, or has other files."""
+    base = next((b for b in catalogue.installed(models) if b.name == about.name and b.kind == KIND), None)
+    if base is None or base.folder is None:
+        raise _missing(about, "is not installed here")
+    try:
+        same = digest(base.folder) == about.sha256
+    except Unusable as e:
+        raise _missing(about, str(e)) from e
+    if not same:
+        raise _missing(about, "has other files here than in the training")
+    return base
+
+
+def restored(models: Path, about: Described, calendar: Calendar, watch: Callable[[], None] = lambda: None) -> Pretrained:
+    """The installed model that a delivered one forecasts with. Raises UserError."""
+    base = found(models, about)
+    try:
+        check_memory(base)
+        return replace(read(base, calendar), watch=watch)
+    except Unusable as e:
+        raise UserError(
+            "model_unusable", f"The model forecasts with the installed model {base.name}, which {e}.",
+            "Ask the administrator, or train again with series_model set to none.",
+        ) from e  # fmt: skip
+
+
+def _missing(about: Described, what: str) -> UserError:
+    return UserError(
+        "installed_model_missing", f"The model forecasts with the installed model {about.name}, which {what}.",
+        f"Ask the administrator to run: extractor models install {about.name}. Or train again with series_model set to none.",
+        f"The sha256 of its files was {about.sha256[:12]}… in the training.",
+    )  # fmt: skip
