@@ -2,6 +2,7 @@
 
 import collections
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from trainer.core import columnar
@@ -13,7 +14,7 @@ from trainer.data.columns import fills, profiles
 from trainer.data.columns.features import NUMBER
 from trainer.data.formats import tables
 from trainer.data.formats.table import NotATable, Table
-from trainer.data.ordered import PLACE, TIME
+from trainer.data.ordered import PLACE, RANDOM, TIME, Rule
 from trainer.data.sources import Ignored
 from trainer.errors import UserError, some
 from trainer.kinds.rows import belonging, column_checks, file_labels, gaps, roles as roles_of, split_rules, turned_tables
@@ -21,6 +22,11 @@ from trainer.kinds.rows.examples import Rows
 from trainer.kinds.rows.labelled_files import Reading
 from trainer.kinds.rows.roles import Roles
 from trainer.run_folder.events import Events
+
+_KEPT = (
+    "{column} tells rows that belong together: rows with the same one are much more alike in {label} than others. So they stay in one split, the "
+    "column is not read, and the scores stand for new ones. If the model is to answer for known ones, set data.split to random."
+)
 
 
 def read(candidates: list[Input], ignored: Ignored, settings, events: Events) -> list[Table]:
@@ -85,6 +91,13 @@ def choose(found: list[Table], settings, index: images.Index, ignored: Ignored):
 
 def reading(group: list[Table], roles: Roles, seen: dict, index: images.Index, settings, checks: Checks) -> Reading:
     """The examples of the tables of ``group``, with an event for every decision."""
+    where = some(sorted(t.name for t in group), 3)
+    rule, marks = split_rules.choose(group, roles, seen, settings, where)
+    if by := _unasked(group, roles, seen, settings, rule):
+        roles = roles_of.find(group, seen, settings.with_chosen(group_column=by), index, where)
+        roles.decisions.append(("group_column", by, _KEPT.format(column=names.column(by), label=roles.label)))
+        rule, marks = split_rules.choose(group, roles, seen, settings, where)
+        rule = replace(rule, whole=f"rows with the same {by}", new=f"values of {by}", unasked=by)
     for decision in roles.decisions:
         checks.events.decision(*decision)
     styles = {n: p.style for n, p in seen.items() if p.numeric and (roles.types.get(n) == NUMBER or (roles.regression and n == roles.label))}
@@ -96,8 +109,6 @@ def reading(group: list[Table], roles: Roles, seen: dict, index: images.Index, s
     ):
         styles[roles.label] = style
     gaps.say(roles, seen, checks.events)
-    where = some(sorted(t.name for t in group), 3)
-    rule, marks = split_rules.choose(group, roles, seen, settings, where)
     rows = Rows(roles, styles, index, marks=marks)
     parts: dict[str, list[Sequence[Example]]] = {name: [] for name in SPLITS}
     if roles.split:
@@ -124,6 +135,14 @@ def reading(group: list[Table], roles: Roles, seen: dict, index: images.Index, s
     by_place = settings.split == PLACE
     ways = [] if rule.by == TIME or by_place else belonging.found(group, roles, seen, rule.flatters)
     return Reading(roles, given, sorted(t.name for t in group), styles, rule, ways)
+
+
+def _unasked(group: list[Table], roles: Roles, seen: dict, settings, rule: Rule) -> str:
+    """The column by which rows are kept together although nobody asked for it; empty for none, and where the data or the user say how to split."""
+    open_ = settings.split == "auto" and not (settings.datasets.strip() or roles.split or roles.writes) and roles.label in seen
+    if not open_ or rule.by != RANDOM or any(names.split_of(t.name) or names.chosen_split(t.name) for t in group):
+        return ""
+    return belonging.clear_group(group, roles, seen)
 
 
 def _split_files(group: list[Table], events: Events) -> dict[str, list[Table]]:
