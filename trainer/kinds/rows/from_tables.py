@@ -27,6 +27,7 @@ _KEPT = (
     "{column} tells rows that belong together: rows with the same one are much more alike in {label} than others. So they stay in one split, the "
     "column is not read, and the scores stand for new ones. If the model is to answer for known ones, set data.split to random."
 )
+MOST_FILLED = 0.34  # of the columns that a model reads: a table that lacks more of them is another one
 
 
 def read(candidates: list[Input], ignored: Ignored, settings, events: Events) -> list[Table]:
@@ -81,6 +82,8 @@ def choose(found: list[Table], settings, index: images.Index, ignored: Ignored):
         except UserError as e:
             refused = refused or e  # the user most likely means the largest table, so its error is reported
             continue
+        if settings.repairs and roles.reads_cells and roles.labelled:
+            _fill(found, roles)
         used = [t for t in found if not t.lacks(roles.needed)]
         for table in found:
             if lacking := table.lacks(roles.needed):
@@ -89,13 +92,27 @@ def choose(found: list[Table], settings, index: images.Index, ignored: Ignored):
     raise refused
 
 
+def _fill(found: list[Table], roles: Roles) -> None:
+    """Give tables that lack few of the columns that a model reads these columns, with empty cells: other sites measure other things."""
+    filled: dict[str, list[str]] = {}
+    for table in found:
+        lacking = table.lacks(roles.needed)
+        if not lacking or not set(lacking) <= set(roles.columns) or len(lacking) > MOST_FILLED * len(roles.columns):
+            continue
+        for column in lacking:
+            table.append(column, "")
+            filled.setdefault(column, []).append(table.name)
+    for column, tables_of in filled.items():
+        why = f"{names.column(column)} is not in {some(tables_of, 4)}: its cells are empty there."
+        roles.decisions.append(("filled_columns", column, why))
+
+
 def reading(group: list[Table], roles: Roles, seen: dict, index: images.Index, settings, checks: Checks) -> Reading:
     """The examples of the tables of ``group``, with an event for every decision."""
     where = some(sorted(t.name for t in group), 3)
     rule, marks = split_rules.choose(group, roles, seen, settings, where)
     if by := _unasked(group, roles, seen, settings, rule):
-        roles = roles_of.find(group, seen, settings.with_chosen(group_column=by), index, where)
-        roles.decisions.append(("group_column", by, _KEPT.format(column=names.column(by), label=roles.label)))
+        roles = _without(by, roles, group, seen, settings, index, where)
         rule, marks = split_rules.choose(group, roles, seen, settings, where)
         rule = replace(rule, whole=f"rows with the same {by}", new=f"values of {by}", unasked=by)
     for decision in roles.decisions:
@@ -134,7 +151,7 @@ def reading(group: list[Table], roles: Roles, seen: dict, index: images.Index, s
     column_checks.check(roles, seen, where, checks)
     by_place = settings.split == PLACE
     ways = [] if rule.by == TIME or by_place else belonging.found(group, roles, seen, rule.flatters)
-    return Reading(roles, given, sorted(t.name for t in group), styles, rule, ways)
+    return Reading(roles, given, sorted({n for t in group for n in (t.name, *t.joined)}), styles, rule, ways)
 
 
 def _unasked(group: list[Table], roles: Roles, seen: dict, settings, rule: Rule) -> str:
@@ -143,6 +160,15 @@ def _unasked(group: list[Table], roles: Roles, seen: dict, settings, rule: Rule)
     if not open_ or rule.by != RANDOM or any(names.split_of(t.name) or names.chosen_split(t.name) for t in group):
         return ""
     return belonging.clear_group(group, roles, seen)
+
+
+def _without(by: str, roles: Roles, group: list[Table], seen: dict, settings, index: images.Index, where: str) -> Roles:
+    """The roles of the columns where ``by`` tells which rows belong together."""
+    found = roles_of.find(group, seen, settings.with_chosen(group_column=by, label_column=roles.label), index, where)
+    told = {what for what, _, _ in found.decisions} - {"label_column"}
+    found.decisions = [d for d in found.decisions if d[0] in told] + [d for d in roles.decisions if d[0] not in told]
+    found.decisions.append(("group_column", by, _KEPT.format(column=names.column(by), label=roles.label)))
+    return found
 
 
 def _split_files(group: list[Table], events: Events) -> dict[str, list[Table]]:
