@@ -85,7 +85,13 @@ def examples(spec: Spec, settings, model: Model, launcher, events: Events, began
         columns = tuple(c.strip() for c in settings.text_column.split(","))
     found = sources.find(spec, settings.data_file, events)
     wanted = Columns(columns, described["types"], label_column, saved_model.styles(described))
-    rows_read, files, skipped = kind.read_rows(found, wanted, settings, events)
+    try:
+        rows_read, files, skipped = kind.read_rows(found, wanted, settings, events)
+    except UserError as e:
+        if e.code != "no_data" or not found.labels_apart.labels:
+            raise
+        export.labels_alone(spec, settings, model, target, found.labels_apart, list(columns), _versions(), events, began)
+        return
     if not rows_read:
         raise UserError(
             "no_rows", f"No row of {some(files, 3)} can be predicted: the columns that the model reads are empty in every row.",
@@ -118,7 +124,9 @@ def examples(spec: Spec, settings, model: Model, launcher, events: Events, began
     _tell_of_unknown([t for t, unknown in zip(targets(answers), labelled & ~known) if unknown], int(labelled.sum()), events)
     answered = export.Answered(kind, answers, outputs, truth, known, target)
     table = answer_lines.table if in_parts is None else in_parts.table
-    export.prediction(spec, settings, model, answered, files, list(columns), skipped, label_column, versions, events, began, table=table)
+    export.prediction(
+        spec, settings, model, answered, files, list(columns), skipped, label_column, versions, events, began, table=table, apart=found.labels_apart
+    )
     if in_parts is not None:
         in_parts.remove()
 
@@ -132,8 +140,6 @@ def _tell_of_unknown(labels: list[str], labelled: int, events: Events) -> None:
 
 def _estimated(spec: Spec, model: Model, target, examples: Sequence[Example], events: Events) -> tuple[numpy.ndarray, dict[str, str]]:
     """The outputs of an estimator, in this process. Raises UserError if the run is stopped: partial predictions are not kept."""
-    from trainer.training import candidates
-
     estimator = _loaded(model, target, examples)
     outputs, began = [], time.monotonic()
     for start in range(0, len(examples), AT_ONCE):
@@ -142,7 +148,13 @@ def _estimated(spec: Spec, model: Model, target, examples: Sequence[Example], ev
         done = min(len(examples), start + AT_ONCE)
         rate = done / max(1e-6, time.monotonic() - began)
         events.progress(1, 1, done, len(examples), samples_per_second=rate, eta_seconds=(len(examples) - done) / rate)
-    return numpy.concatenate(outputs), candidates.versions()
+    return numpy.concatenate(outputs), _versions()
+
+
+def _versions() -> dict[str, str]:
+    from trainer.training import candidates
+
+    return candidates.versions()
 
 
 def _loaded(model: Model, target, examples: Sequence[Example]) -> Any:

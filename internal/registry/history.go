@@ -40,11 +40,13 @@ type Prediction struct {
 	Unlike     *int     `json:"unlike,omitempty"`
 	// Score is the metric of the model on the rows that had a label, nil for none.
 	Score *Score `json:"score,omitempty"`
+	// Later is how good the answers were to rows whose labels came after the prediction, nil for none.
+	Later *Later `json:"later,omitempty"`
 }
 
-// Remember adds a prediction to the history of a model, in the place of an earlier one of the same run. The oldest ones beyond the limit are dropped. A
-// history that cannot be read is replaced.
-func (r *Registry) Remember(of Dataset, name string, p Prediction) error {
+// Remember adds a prediction to the history of a model, in the place of an earlier one of the same run, and keeps its answers for labels that come
+// later. The oldest ones beyond the limits are dropped. A history that cannot be read is replaced.
+func (r *Registry) Remember(of Dataset, name string, p Prediction, answers Answers) error {
 	if !nameForm.MatchString(name) {
 		return fmt.Errorf("no model is called %q", text.Excerpt(name, maxName))
 	}
@@ -55,10 +57,24 @@ func (r *Registry) Remember(of Dataset, name string, p Prediction) error {
 	if err != nil && !errors.Is(err, ErrUnreadable) {
 		return err
 	}
-	all = slices.DeleteFunc(all, func(other Prediction) bool { return other.Run == p.Run })
+	all = slices.DeleteFunc(all, func(other Prediction) bool {
+		if other.Run == p.Run {
+			p.Later = other.Later // labels came before the run was delivered again
+		}
+		return other.Run == p.Run
+	})
 	all = append(all, p)
 	slices.SortStableFunc(all, func(a, b Prediction) int { return a.At.Compare(b.At) })
 	all = all[max(0, len(all)-maxPredictions):]
+	if err := r.writeHistory(of, name, all); err != nil {
+		return err
+	}
+	answers.Run = p.Run
+	return r.keepAnswers(of, name, answers, all)
+}
+
+// writeHistory replaces the history of a model. The oldest half is dropped as often as the file is too large. The caller holds historyLock.
+func (r *Registry) writeHistory(of Dataset, name string, all []Prediction) error {
 	doc, err := encode(all, maxHistoryFile)
 	for err != nil && len(all) > 1 {
 		all = all[len(all)/2:]

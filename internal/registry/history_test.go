@@ -22,13 +22,13 @@ func TestAHistoryHasEachRunOnceAndIsBounded(t *testing.T) {
 		return Prediction{Run: fmt.Sprintf("pr-%d", i), At: begin.Add(time.Duration(i) * time.Hour), Version: 1, File: "a.csv", Files: 1, Rows: i, Counts: map[string]int{"wren": i}}
 	}
 	for _, i := range []int{2, 1, 3, 2} { // one is delivered again after a kill, one came late
-		require.NoError(t, r.Remember(of, "birds", entry(i)))
+		require.NoError(t, r.Remember(of, "birds", entry(i), Answers{}))
 	}
 	all, err := r.History(of, "birds")
 	require.NoError(t, err)
 	require.Equal(t, []Prediction{entry(1), entry(2), entry(3)}, all)
 	for i := range maxPredictions {
-		require.NoError(t, r.Remember(of, "birds", entry(10+i)))
+		require.NoError(t, r.Remember(of, "birds", entry(10+i), Answers{}))
 	}
 	all, err = r.History(of, "birds")
 	require.NoError(t, err)
@@ -39,11 +39,11 @@ func TestAHistoryHasEachRunOnceAndIsBounded(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("{"), 0o600))
 	_, err = r.History(of, "birds")
 	require.ErrorIs(t, err, ErrUnreadable)
-	require.NoError(t, r.Remember(of, "birds", entry(1)), "it is replaced")
+	require.NoError(t, r.Remember(of, "birds", entry(1), Answers{}), "it is replaced")
 	all, err = r.History(of, "birds")
 	require.NoError(t, err)
 	require.Len(t, all, 1)
-	require.Error(t, r.Remember(of, "../birds", entry(1)))
+	require.Error(t, r.Remember(of, "../birds", entry(1), Answers{}))
 }
 
 func TestTheMostFrequentClassesAreCounted(t *testing.T) {

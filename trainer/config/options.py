@@ -53,7 +53,7 @@ _TRAINING = (
            help="How rows are held out that the data do not split: time holds out the latest, group keeps rows of group_column together, "
            "or of one dataset, folder or name of several, place those near each other by latitude and longitude "
            "or easting and northing; auto takes time for tables that are a series, "
-           "groups for ten datasets or more, else random"),
+           "groups for ten datasets or more and for a column such as patient_id whose rows have like labels, else random"),
     Option("time_column", "", "data", since="0.2.0",
            help="Column with the times of rows or of the edges of a graph: the latest become the test rows; empty detects it, none splits at random"),
     Option("validation_fraction", 0.1, "data", 0.01, 0.5,

@@ -180,6 +180,13 @@ def groups(examples: Sequence[Example]) -> list[str]:
     return [e.group for e in examples]
 
 
+def without_groups(examples: Sequence[Example]) -> Sequence[Example]:
+    """The same examples, none with a group."""
+    if isinstance(examples, Columnar):
+        return Columnar(replace(examples.store, groups=None), examples.at)
+    return [replace(e, group="") for e in examples]
+
+
 def rows(examples: Sequence[Example]) -> numpy.ndarray:
     """The number of each example in its file."""
     if isinstance(examples, Columnar):

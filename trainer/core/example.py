@@ -59,6 +59,7 @@ class Dataset:
     split_sha256: str = ""
     learnt: dict[str, Any] = field(default_factory=dict)
     separator: str = ""  # between the labels of a target, where rows have several
+    kept_by: str = ""  # the column by which rows were kept together although nobody asked for it
     together: tuple["Together", ...] = ()  # ways in which examples belong together that the split did not keep so
 
     def counts(self) -> dict[str, int]:

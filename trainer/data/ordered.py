@@ -21,7 +21,7 @@ class Rule:
     ``why`` is a sentence for the decision. ``neighbours`` says which rows are much more alike than others, as a sentence without its full stop,
     and ``flatters`` is the warning where such rows are split at random; both are empty where none are. With ``asked`` the user wants this rule,
     and nothing else is done instead. ``whole`` says what stays together besides groups, for the decision; empty for nothing. ``new`` are the things
-    that then are new in the test, in the plural.
+    that then are new in the test, in the plural. ``unasked`` is the column by which rows stay together although nobody asked for it.
     """
 
     by: str = RANDOM
@@ -31,6 +31,7 @@ class Rule:
     asked: bool = False
     whole: str = ""
     new: str = ""
+    unasked: str = ""
     unlike: str = ""  # why rows with times are split at random, as a sentence for the decision; empty where they have none
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from trainer.archive import streams
 from trainer.archive.streams import NotCompressed
@@ -13,6 +14,7 @@ from trainer.core.input import Input
 from trainer.data import archives, names, origins
 from trainer.data.checks import by_reason
 from trainer.data.delivered import NotData
+from trainer.data.labels_apart import LabelsApart
 from trainer.data.origins import Origins
 from trainer.errors import UserError, some
 from trainer.run_folder.events import Events
@@ -58,13 +60,14 @@ class Sources:
     others: list[Input] = field(default_factory=list)  # not read, but they may be annotations of the images
     ignored: Ignored = field(default_factory=Ignored)
     origins: Origins = field(default_factory=Origins)
+    labels_apart: LabelsApart = field(default_factory=LabelsApart)  # of rows that a prediction does not answer; found while it reads tables
 
     def without(self, taken: frozenset[str]) -> "Sources":
         """A copy without the files of these names; what is ignored in the copy is not ignored here."""
         ignored = Ignored()
         for name, reason in self.ignored.items():
             ignored.add(name, reason)
-        lists = {name: [i for i in getattr(self, name) if i.name not in taken] for name in _LISTS}
+        lists: dict[str, Any] = {name: [i for i in getattr(self, name) if i.name not in taken] for name in _LISTS}
         return Sources(**lists, ignored=ignored, origins=self.origins)
 
     def sums(self) -> dict[Path, str]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy
 
+from trainer.core import columnar
 from trainer.core.columnar import Examples, groups, taken, targets, whens
 from trainer.core.example import SPLITS, Example
 from trainer.data import ordered
@@ -41,6 +42,10 @@ def complete(given: Splits, keys: Keys, regression: bool, settings, checks: Chec
         before = len(splits["train"])
         shares = {n: fractions[n] * (n in missing) for n in fractions}
         cut, why = _cut(splits["train"], shares, keys, regression, settings, rule, checks)
+        if rule.unasked and any(not len(cut[n]) for n in missing):
+            checks.warning(ordered.AGAIN, f"Rows with the same {rule.unasked} are much more alike than others, and too few can be held out together.")
+            rule = Rule()
+            cut, why = _cut(columnar.without_groups(splits["train"]), shares, keys, regression, settings, rule, checks)
         checks.cut = chosen_by(bool(why), cut["test"], settings.group_column, rule) if "test" in missing else Cut()
         splits |= {n: rows for n, rows in cut.items() if n == "train" or n in missing}
         if empty := [n for n in missing if not len(splits[n])]:

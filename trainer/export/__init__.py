@@ -5,8 +5,8 @@ again.
 """
 
 from trainer.export.finished import Answered
-from trainer.export.prediction_results import prediction
+from trainer.export.prediction_results import labels_alone, prediction
 from trainer.export.results import OUT, PARTIAL, RESULT, already_done, finish
 from trainer.export.training_results import check, training
 
-__all__ = ["OUT", "PARTIAL", "RESULT", "Answered", "already_done", "check", "finish", "prediction", "training"]
+__all__ = ["OUT", "PARTIAL", "RESULT", "Answered", "already_done", "check", "finish", "labels_alone", "prediction", "training"]

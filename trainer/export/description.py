@@ -31,6 +31,7 @@ def describe(prepared: "Prepared", data: Dataset, test: dict) -> dict:
         "styles": {name: style.described() for name, style in data.styles.items()},
         "label_column": data.label_column,
         "test": test,
+        **({"kept_by": data.kept_by} if data.kept_by else {}),
     }
 
 

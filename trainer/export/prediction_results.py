@@ -6,7 +6,8 @@ import numpy
 
 from trainer.config.spec import Spec
 from trainer.core import blocks
-from trainer.export import answer_lines, display, likeness, results, to_label
+from trainer.data.labels_apart import LabelsApart
+from trainer.export import answer_lines, by_id, display, likeness, results, to_label
 from trainer.export.answer_lines import Layout, Marks
 from trainer.export.finished import Answered
 from trainer.measure.metric import described
@@ -14,6 +15,7 @@ from trainer.run_folder import files
 from trainer.run_folder.events import Events
 from trainer.shift.comparison import Comparison
 from trainer.targets import promise
+from trainer.targets.target import Target
 
 SAMPLES, PER_FILE = 20, 10_000
 Table = Callable[[Layout, Answered, Marks | None], Iterator[str]]
@@ -34,9 +36,10 @@ def prediction(
     facts: dict[str, str] | None = None,
     unit: str = "",
     table: Table = answer_lines.table,
+    apart: LabelsApart | None = None,
 ) -> None:
     """Write predictions.csv and result.json. ``facts`` are what else is said of the question, ``unit`` what was predicted; empty for rows.
-    ``table`` gives the text of predictions.csv, of kinds that have no own."""
+    ``table`` gives the text of predictions.csv, of kinds that have no own. ``apart`` has labels of rows that were predicted before."""
     kind = answered.kind
     compared = likeness.compared(model.description, answered, columns, events)
     out = spec.work / results.OUT
@@ -48,13 +51,12 @@ def prediction(
     files.write_parts(out / "predictions.csv", [own] if own else table(layout, answered, marks))
     wanted = to_label.Listed() if own or unit else to_label.of(spec, model.description, answered, columns, label_column)
     wanted.write(out)
+    if not own and not unit:
+        by_id.of_prediction(spec, answered, wanted.rows, apart or LabelsApart())
     about = {**kind.answer_files(answered, spec.work, out), **wanted.about}
     samples = kind.answers_samples(answered)
     found = {
-        "model": {
-            "run": model.version.run, "name": model.version.name, "version": model.version.version,
-            "base": model.description["base"], "labels": list(answered.target.labels),
-        },
+        "model": _model(model, answered.target),
         **({"unit": unit} if unit else {}),
         "rows": len(answered.examples),
         "skipped": skipped,
@@ -75,6 +77,29 @@ def prediction(
         metric_info=described(answered.target.metrics), about=about,
         sections=blocks.described(sections) if sections else None,
     )  # fmt: skip
+
+
+def labels_alone(
+    spec: Spec, settings, model, target: Target, apart: LabelsApart, columns: list[str], versions: dict, events: Events, began: float
+) -> None:
+    """Write the results of a prediction that has no row to answer, but labels of rows that were predicted before."""
+    out = spec.work / results.OUT
+    out.mkdir()
+    files.write_text(out / "predictions.csv", display.table(["file", "row", "id", "content", "predicted"], []))
+    by_id.of_labels(spec, target, apart)
+    results.finish(
+        spec, settings, "prediction", model.description["task"], events, began, versions=versions, metric_info=described(target.metrics),
+        prediction={
+            "model": _model(model, target), "rows": 0, "files": results.first(apart.files), "input_columns": results.columns(columns), "samples": [],
+            "facts": [{"name": "Labels of earlier predictions", "value": f"{len(apart.labels):,}"}],
+        },
+    )  # fmt: skip
+
+
+def _model(model, target: Target) -> dict:
+    version = model.version
+    named = {"run": version.run, "name": version.name, "version": version.version}
+    return {**named, "base": model.description["base"], "labels": list(target.labels)}
 
 
 def _without_promise(target) -> dict[str, str]:

@@ -37,11 +37,13 @@ _OF_ROWS = (
 
 @dataclass(frozen=True)
 class Listed:
-    """``found`` are the entries of result.json for files that can be labelled in Clowder. The text of the file is empty where nothing is listed."""
+    """``found`` are the entries of result.json for files that can be labelled in Clowder. The text of the file is empty where nothing is listed.
+    ``rows`` are the numbers of the rows."""
 
     found: list[dict] = field(default_factory=list)
     table: str = ""
     sections: list[Section] = field(default_factory=list)
+    rows: tuple[int, ...] = ()
 
     def write(self, out: Path) -> None:
         """Write the file into ``out``, where there is one."""
@@ -78,7 +80,7 @@ def of(spec: Spec, described: dict, answered: Answered, columns: Sequence[str], 
     ids = {i.name: i.id for i in spec.inputs if i.id}
     named = [(answered.examples[int(i)].file, int(i)) for i in chosen] if of_files else []
     found = [{"file": name, "id": ids[name], **_answer(answered, i)} for name, i in named if name in ids]
-    return Listed(found, table, [_section(answered, chosen, columns, label, bool(found), len(open_rows))])
+    return Listed(found, table, [_section(answered, chosen, columns, label, bool(found), len(open_rows))], tuple(chosen.tolist()))
 
 
 def _without_label(spec: Spec, answered: Answered) -> numpy.ndarray:

@@ -14,7 +14,7 @@ from trainer.core.blocks import Section
 from trainer.core.example import Dataset, Example
 from trainer.core.plan import Plan
 from trainer.data import origins
-from trainer.export import display, doubted, examples, likeness, promised, results, tempered
+from trainer.export import by_id, display, doubted, examples, likeness, promised, results, tempered
 from trainer.export.description import describe, use
 from trainer.export.finished import Finished
 from trainer.launch.outcome import Outcome, Trial
@@ -90,6 +90,7 @@ def training(
     if sections := [*sections, *relied, *doubts.sections]:
         parts = {**parts, "sections": [*parts.get("sections", []), *blocks.described(sections)]}
     parts = {**parts, "about": {**parts.get("about", {}), **doubts.about}}
+    by_id.of_training(spec, plan.target, data.splits)
     results.finish(
         spec, settings, "training", plan.task, events, began,
         checks=data.checks,

@@ -10,7 +10,7 @@ from trainer.measure.dummy import dummy
 from trainer.measure.histogram import histogram
 from trainer.measure.metric import Metrics
 from trainer.measure.predictions import MAX_CLASSES, Predictions
-from trainer.targets import promise as promises, target, temperature as temperatures
+from trainer.targets import compared, promise as promises, target, temperature as temperatures
 from trainer.targets.doubt import Doubt, Doubts
 from trainer.targets.promise import Kept, Promise
 from trainer.targets.temperature import HeldOut
@@ -38,6 +38,7 @@ class Classes:
     metrics: ClassVar[Metrics] = metric.CLASSIFICATION
     doubts_title: ClassVar[str] = "Labels that may be wrong"
     promise_of: ClassVar[promises.Unit] = promises.ROWS
+    compared_as: ClassVar[str] = compared.CLASS
     exact: ClassVar[bool] = False
     evaluation_rows: ClassVar[int] = _ROWS
     weighs_classes: ClassVar[bool] = True

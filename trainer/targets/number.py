@@ -10,7 +10,7 @@ from trainer.measure.dummy import dummy
 from trainer.measure.histogram import histogram
 from trainer.measure.metric import Metrics
 from trainer.measure.predictions import Predictions
-from trainer.targets import promise as promises, target
+from trainer.targets import compared, promise as promises, target
 from trainer.targets.doubt import Doubt, Doubts
 from trainer.targets.promise import Kept, Promise
 
@@ -36,6 +36,7 @@ class Number:
     width: ClassVar[int] = 0
     head: ClassVar[int] = 1
     promise_of: ClassVar[promises.Unit] = promises.ROWS
+    compared_as: ClassVar[str] = compared.NUMBER
     exact: ClassVar[bool] = True
     evaluation_rows: ClassVar[int] = _ROWS
     weighs_classes: ClassVar[bool] = False

@@ -1,6 +1,9 @@
 """What the report says that the split imitates, and what a small model's score would be under another split."""
 
+import csv
+import io
 import random
+from types import SimpleNamespace
 
 import loading
 import numpy
@@ -15,7 +18,7 @@ from trainer.data.cut import TITLE, Cut
 from trainer.measure import other_split
 from trainer.run import run
 from trainer.run_folder.events import Events
-from trainer.training import imitated
+from trainer.training import imitated, prepare
 
 ROWS, EACH = 300, 6
 
@@ -75,7 +78,7 @@ def test_groups_without_effect_cause_no_warning(make_run):
     assert len(said(result)[1]) == 2 and not warned(result)
 
 
-def test_texts_of_one_author_are_told_from_those_of_new_ones(make_run):
+def of_donors() -> str:
     """The words of a case tell its label, and only those."""
     chance = random.Random(1)
     rows = []
@@ -84,7 +87,54 @@ def test_texts_of_one_author_are_told_from_those_of_new_ones(make_run):
         rows += [
             [f"donor {case}", " ".join(chance.sample(words, 8)), "yes" if (case % 2 == 0) == (chance.random() < 0.9) else "no"] for _ in range(6)
         ]
-    spec = make_run({"t.csv": table(["donor", "text", "label"], rows)}, model="words", text_column="text")
+    return table(["donor", "text", "label"], rows)
+
+
+def test_rows_of_one_donor_stay_together_unasked_where_their_labels_are_alike(tmp_path):
+    spec = spec_of(tmp_path, {"t.csv": of_donors()})
+    data = loading.load(spec, Events(tmp_path / "events.jsonl", 1), text_column="text")
+    donors = {name: {e.group for e in rows} for name, rows in data.splits.items()}
+    assert data.kept_by == "donor" and "" not in donors["test"]
+    assert not (donors["train"] & donors["test"] or donors["train"] & donors["validation"] or data.together)
+    text = next(e["why"] for e in events_of(tmp_path) if e.get("what") == "group_column")
+    assert "data.split to random" in text
+    earlier = {"task": data.task}
+    target = SimpleNamespace(labels=data.labels)
+    assert "same donor" in prepare._incomparable(earlier, data, target, target)
+    assert "same donor" not in prepare._incomparable({**earlier, "columns": ["text"], "types": {}, "kept_by": "donor"}, data, target, target)
+
+    asked = loading.load(spec, Events(tmp_path / "events.jsonl", 1), text_column="text", split="random")
+    assert asked.kept_by == "" and {e.group for e in asked.splits["test"]} == {""}
+
+
+@pytest.mark.parametrize(
+    ("settings", "change"),
+    [
+        pytest.param({}, lambda i, row: [f"D{i % 40}", *row[1:]], id="labels that have nothing to do with the donor"),
+        pytest.param({}, lambda i, row: [row[0] if i % 5 else "", *row[1:]], id="many rows without a donor"),
+        pytest.param({}, lambda i, row: ["donor 0" if i < 90 else row[0], *row[1:]], id="a donor with a large part of the rows"),
+        pytest.param({"split_column": "part"}, lambda i, row: row, id="given splits"),
+    ],
+)
+def test_rows_are_not_kept_together_where_it_is_not_clear(tmp_path, settings, change):
+    head, *rows = csv.reader(io.StringIO(of_donors()))
+    parts = ["train", "train", "validation", "test"]
+    text = table([*head, "part"], [[*change(i, row), parts[i % 4]] for i, row in enumerate(rows)])
+    data = loading.load(
+        spec_of(tmp_path, {"t.csv": text}), Events(tmp_path / "events.jsonl", 1), text_column="text", label_column="label", **settings
+    )
+    assert data.kept_by == ""
+
+
+def test_rows_that_cannot_be_held_out_by_donor_are_split_at_random_with_a_warning(tmp_path):
+    rows = [[f"D{i // 10}", f"{i * 7 % 20}.5", "ab"[i // 10 % 2], ["no", "yes"][i // 10 % 2]] for i in range(300)]
+    data = loading.load(spec_of(tmp_path, {"t.csv": table(["donor", "height", "mark", "label"], rows)}), Events(tmp_path / "events.jsonl", 1))
+    assert data.kept_by == "" and len(data.splits["test"])
+    assert any(c["code"] == ordered.AGAIN and "too few can be held out" in c["text"] for c in data.checks)
+
+
+def test_texts_of_one_author_are_told_from_those_of_new_ones(make_run):
+    spec = make_run({"t.csv": of_donors()}, model="words", text_column="text", split="random")
     assert run(str(spec), "ray") == 0
     result = result_of(spec.parent)
     scores = said(result)[1]

@@ -10,6 +10,7 @@ import numpy
 from trainer.core import blocks, columnar
 from trainer.core.blocks import NUMBER, RESULT, Cell, Column, Section
 from trainer.core.example import SPLITS, Dataset
+from trainer.core.likened import Likened
 from trainer.data import ordered
 from trainer.data.checks import Checks
 from trainer.data.cut import GIVEN, TITLE, Cut
@@ -145,11 +146,16 @@ def _chosen(way: _Way, seed: int) -> numpy.ndarray:
 
 
 def _features(rows: numpy.ndarray, prepared: "Prepared", data: Dataset) -> Any:
-    """What a linear model reads of the examples at these places; None where this kind has nothing."""
+    """What a small model reads of the examples at these places: how they look, or else what the linear model of their kind reads; None where this
+    kind has nothing."""
     plan = prepared.plan
     starts = numpy.cumsum([0, *(len(data.splits[n]) for n in SPLITS)])
     kept = {n: rows[(rows >= a) & (rows < b)] - a for n, a, b in zip(SPLITS, starts, starts[1:], strict=False)}
     fewer = replace(data, splits={n: columnar.taken(data.splits[n], kept[n]) for n in SPLITS})
+    if isinstance(plan.kind, Likened):
+        looks = plan.kind.looks([e for n in SPLITS for e in fewer.splits[n]])
+        if looks is not None:
+            return looks
     read = plan.kind.linear_features(prepared.encoder, fewer, plan.splits, linear.max_width(len(plan.target.labels)))
     if read is None:
         return None

@@ -148,6 +148,8 @@ def _incomparable(described: dict, data: Dataset, theirs, target) -> str:
         return "it predicts different classes"
     if not data.splits["test"]:
         return "there are no test rows"
+    if data.kept_by and described.get("kept_by") != data.kept_by:
+        return f"it may have learnt from rows with the same {data.kept_by} as the test rows"
     if data.kind.lacks(described, data):
         return "it reads columns that the data no longer has"
     return ""

@@ -24,8 +24,8 @@ const outModel = "out/model/"
 func (d *Deliverer) register(ctx context.Context, rec job.Record, r *results.Result) (*registry.Version, error) {
 	if r.Kind != results.ResultTraining {
 		v, err := model.Of(rec)
-		if err == nil && v != nil && r.Prediction != nil && len(rec.Request.Announced) > 0 {
-			err = d.remember(rec, v, r)
+		if err == nil && v != nil && r.Prediction != nil {
+			err = d.predicted(rec, v, r)
 		}
 		return v, err
 	}
@@ -50,7 +50,7 @@ func (d *Deliverer) register(ctx context.Context, rec job.Record, r *results.Res
 		title = ", the new champion"
 	}
 	d.Statuses.Remark(rec, fmt.Sprintf("Registered as %s%s: %s", v.Ref(), title, v.Why))
-	return &v, nil
+	return &v, d.compare(of, rec, &v, r, d.byID(rec, r))
 }
 
 // noteFinished writes that the attempt has succeeded, where that was to wait: from here on the job can no longer be cancelled.

@@ -1,6 +1,8 @@
 package deliver
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,11 +36,20 @@ func (oneClowder) Address(job.Record) (string, error) { return "https://clowder.
 
 func TestAnAutomaticPredictionIsRememberedOnce(t *testing.T) {
 	t.Parallel()
-	d := &Deliverer{Registry: registry.New(volume.Volume{Dir: t.TempDir()}.Registry()), Platform: oneClowder{}}
+	v := volume.Volume{Dir: t.TempDir()}
+	said := &remarks{}
+	d := &Deliverer{Volume: v, Registry: registry.New(v.Registry()), Platform: oneClowder{}, Statuses: said}
 	rec := jobtest.Record("pr-one", "h")
-	rec.Model = []byte(`{"name":"films","version":2,"run":"ft-other","metric":"accuracy"}`)
+	left := func(run, ids string) {
+		root, err := v.Run(run).Make()
+		require.NoError(t, err)
+		require.NoError(t, root.WriteFile(results.IDsFile, fmt.Appendf(nil, `{"schema":1,"run":%q,"attempt":1,"form":"class",%s}`, run, ids), 0o600))
+		require.NoError(t, root.Close())
+	}
+	left("pr-one", `"rows":2,"answers":{"0000000000000001":"yes","0000000000000002":"no"},"labels":{"0000000000000003":"no"}`)
+	rec.Model = fmt.Appendf(nil, `{"name":"films","version":2,"run":"ft-other","metric":"accuracy","dataset_id":%q}`, rec.Request.DatasetID)
 	sure, unlike := 0.8, 3
-	result := &results.Result{Kind: results.ResultPrediction, Prediction: &results.Prediction{
+	result := &results.Result{Kind: results.ResultPrediction, Attempt: 1, Prediction: &results.Prediction{
 		Rows: 10, Files: []string{"new.csv"}, Counts: results.Counts{"yes": 7, "no": 3}, MeanConfidence: &sure, Unlike: &unlike,
 		Scores: results.Scores{"accuracy": {Value: 0.9, N: 10}, "f1_macro": {Value: 0.1}},
 	}}
@@ -54,7 +65,43 @@ func TestAnAutomaticPredictionIsRememberedOnce(t *testing.T) {
 		Run: "pr-one", At: rec.Created, Version: 2, File: "new.csv", Files: 1, Rows: 10, Counts: map[string]int{"yes": 7, "no": 3}, Confidence: &sure, Unlike: &unlike,
 		Score: &registry.Score{Value: 0.9, N: 10},
 	}}, all)
+	require.Contains(t, said.all[0], "None of 1 label with an id is of a row that films predicted before.")
+
+	later := jobtest.Record("pr-two", "h")
+	later.Model, later.Request.DatasetID = rec.Model, rec.Request.DatasetID
+	left("pr-two", `"labels":{"0000000000000001":"yes","0000000000000004":"yes"},"contradicting":1`)
+	labels := &results.Result{Kind: results.ResultPrediction, Attempt: 1, Prediction: &results.Prediction{}}
+	for range 2 { // delivered again after a kill
+		_, err = d.register(t.Context(), later, labels)
+		require.NoError(t, err)
+	}
+	all, err = d.Registry.History(of, "films")
+	require.NoError(t, err)
+	require.Len(t, all, 1, "labels alone are no prediction")
+	require.Equal(t, []int{1, 2}, []int{all[0].Later.Score.N, all[0].Later.Of})
+	last := said.all[len(said.all)-1]
+	require.Contains(t, last, "1 of 2 labels are of rows that films predicted before.")
+	require.Contains(t, last, "1 of 2 rows have a label now: accuracy 1. 1 id with different labels in several rows: not compared.")
+
+	before := len(said.all)
+	later.Request.DatasetID = strings.Repeat("e", 24) // the model is of a dataset that this user may not be able to edit
+	_, err = d.register(t.Context(), later, labels)
+	require.NoError(t, err)
+	require.Len(t, said.all, before)
+	left("pr-two", `"labels":{"P017":"yes"}`)
+	later.Request.DatasetID = rec.Request.DatasetID
+	_, err = d.register(t.Context(), later, labels)
+	require.NoError(t, err, "what cannot be read stops no delivery")
+	require.Contains(t, said.all[len(said.all)-1], "not compared with earlier predictions: ids.json")
 }
+
+// remarks keeps what users are told.
+type remarks struct {
+	Statuses
+	all []string
+}
+
+func (r *remarks) Remark(_ job.Record, sentence string) { r.all = append(r.all, sentence) }
 
 func TestWhoBecomesTheChampion(t *testing.T) {
 	t.Parallel()

@@ -27,7 +27,7 @@ func TestTheHistoryOfAModelIsDrawn(t *testing.T) {
 		if i > 20 {
 			p.Score = &registry.Score{Value: 0.8, N: 100}
 		}
-		require.NoError(t, f.registry.Remember(of, "reviews", p))
+		require.NoError(t, f.registry.Remember(of, "reviews", p, registry.Answers{}))
 	}
 	page := f.do("carol", http.MethodGet, "/models/"+ds+"/reviews").Body.String()
 	_, drawn, _ := strings.Cut(page, "over time")
@@ -41,11 +41,31 @@ func TestTheHistoryOfAModelIsDrawn(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, f.do("dave", http.MethodGet, "/api/v1/models/"+ds+"/reviews/history").Code)
 }
 
+func TestLabelsThatCameLaterAreDrawn(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.reviews(1)
+	of := registry.Dataset{Clowder: clowderHost, ID: ds}
+	rows := map[string]registry.Answer{"1": {Predicted: "yes"}, "2": {Predicted: "no"}, "3": {Predicted: "yes", Proposed: true}}
+	p := registry.Prediction{Run: "pr-a", At: time.Date(2026, 11, 1, 8, 0, 0, 0, time.UTC), Version: 1, File: "new.csv", Files: 1, Rows: 5}
+	require.NoError(t, f.registry.Remember(of, "reviews", p, registry.Answers{Unlabelled: 4, Repeated: 1, Rows: rows}))
+	_, err := f.registry.Compare(of, "reviews", "ft-b", map[string]string{"1": "yes", "3": "no"}, "accuracy")
+	require.NoError(t, err)
+	page := f.do("carol", http.MethodGet, "/models/"+ds+"/reviews").Body.String()
+	require.Contains(t, page, "accuracy 0.5 on 2 of 4 rows, 1 proposed for labelling; 1 id not unique")
+	require.Contains(t, page, "of which the model was least sure")
+	require.Contains(t, page, "labels that came later")
+	var found History
+	require.NoError(t, json.Unmarshal(f.do("carol", http.MethodGet, "/api/v1/models/"+ds+"/reviews/history").Body.Bytes(), &found))
+	later := found.Predictions[0].Later
+	require.Equal(t, []any{"accuracy", 0.5, 2, 4, 1, 1}, []any{later.Metric, later.Value, later.Rows, later.Of, later.Repeated, later.Proposed})
+}
+
 func TestTheHistoryOfAModelOfNumbersHasTheMean(t *testing.T) {
 	t.Parallel()
 	mean := 12.5
-	drawn := History{Predictions: []PredictionOverTime{{Rows: 3, Mean: &mean}, {Rows: 4, Mean: &mean, At: time.Unix(1e6, 0)}}}.drawn("rmse")
+	drawn := History{Predictions: []PredictionOverTime{{Rows: 3, Mean: &mean}, {Rows: 4, Mean: &mean, At: time.Unix(1e6, 0)}}}.drawn("rmse", "RMSE")
 	require.Len(t, drawn.Pictures, 1)
 	require.Equal(t, "mean 12.5", drawn.Newest[0].Answers())
-	require.Nil(t, History{}.drawn("rmse"))
+	require.Nil(t, History{}.drawn("rmse", "RMSE"))
 }

@@ -147,7 +147,7 @@ func (s *Section) show(w http.ResponseWriter, req *http.Request, status int, num
 		s.site.Fail(w, req, err)
 		return
 	}
-	view.History = past.drawn(m.Versions[0].MetricTitle())
+	view.History = past.drawn(m.Versions[0].Metric, m.Versions[0].MetricTitle())
 	view.Try = tryView{Version: s.view(chosen, nil), Reads: s.reads(chosen), Given: map[string]string{}, Sure: s.MinConfidence(req.Context(), id)}
 	view.Try.Examples = s.examples(chosen, view.Try.Reads)
 	view.Try.fill(req.URL.Query().Get("example"))

@@ -184,6 +184,11 @@ class Images(WithLabelSets):
 
         return [rows.image(cell) for cell in cells[rows.IMAGE]]
 
+    def looks(self, examples):
+        from trainer.kinds.image import alike
+
+        return alike.of(examples)
+
     def linear_features(self, encoder, data, rows, max_width: int) -> LinearFeatures:
         from trainer.kinds.image import encoder as images
 

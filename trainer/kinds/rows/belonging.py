@@ -19,7 +19,9 @@ _EASTINGS = ("easting", "eastings", "utm_e", "utm_x", "utm_easting", "x_coord", 
 MIN_GROUPS = 10  # of rows that belong together, for a warning by their labels alone
 _MOST_ROWS = 200_000
 _MOST_WAYS = 2
+GROUPS_OF_CLASS = 5  # for rows to be kept together unasked
 _GROUPS_OF_CLASS = 3
+_NEARLY_ALL, _LARGE = 0.9, 0.2  # shares of the labelled rows
 _MIN_CODES, _CODES = 10, 0.95
 _CODE = re.compile(r"[A-Za-z]{1,12}[-_. ]?\d{1,6}([-_.][A-Za-z0-9]{1,6})?")
 
@@ -131,10 +133,18 @@ def _codes_labels(of_rows: list[str], what: numpy.ndarray) -> bool:
 
 
 def _alike_rows(tables: list[Table], roles: Roles, seen: dict[str, Profile]) -> str:
-    """The warning for rows of one patient, plot or the like, which are much more alike than others and which nobody keeps together; else empty.
+    """The warning for rows of one patient, plot or the like, which are much more alike than others and which nobody keeps together; else empty."""
+    if not (name := _alike_column(tables, roles, seen)):
+        return ""
+    return (
+        f"Rows with the same {name} are much more alike in {roles.label} than others: in a random split each test row has such rows in "
+        f"training, so the metrics are better than for new ones. To keep them together, set group_column to {name}."
+    )
 
-    A column with no more values than the label may be its code.
-    """
+
+def _alike_column(tables: list[Table], roles: Roles, seen: dict[str, Profile]) -> str:
+    """The column of patients, plots or the like whose rows are much more alike in the label than others; empty for none. A column with no more
+    values than the label may be its code."""
     if roles.group:
         return ""
     what, known, classes = target(tables, roles, seen)
@@ -145,11 +155,27 @@ def _alike_rows(tables: list[Table], roles: Roles, seen: dict[str, Profile]) -> 
             continue
         of_rows = numpy.array(cells(tables, name))[known].tolist()
         if places.alike_in(of_rows, what[known], classes) < series.ALIKE:
-            return (
-                f"Rows with the same {name} are much more alike in {roles.label} than others: in a random split each test row has such rows in "
-                f"training, so the metrics are better than for new ones. To keep them together, set group_column to {name}."
-            )
+            return name
     return ""
+
+
+def clear_group(tables: list[Table], roles: Roles, seen: dict[str, Profile]) -> str:
+    """The column by which rows are kept together although nobody asked for it; empty for none. It is called like a thing with several rows, rows of
+    one are much more alike in the label than others, nearly all rows have one, none has a large part of the rows, and each class is in several."""
+    name = _alike_column(tables, roles, seen)
+    if not name:
+        return ""
+    what, known, classes = target(tables, roles, seen)
+    of_rows = [c.strip() for c in cells(tables, name)]
+    pairs = [(group, label) for group, label, labelled in zip(of_rows, what.tolist(), known.tolist(), strict=True) if group and labelled]
+    sizes = collections.Counter(group for group, _ in pairs)
+    first = dict(reversed(pairs))  # a group is dealt as its first row
+    of_class = collections.Counter(first.values())
+    if len(pairs) < _NEARLY_ALL * int(known.sum()) or max(sizes.values()) > _LARGE * len(pairs):
+        return ""
+    if classes and any(of_class[label] < GROUPS_OF_CLASS for label in {label for _, label in pairs}):
+        return ""
+    return name
 
 
 def _alike_places(tables: list[Table], roles: Roles, seen: dict[str, Profile]) -> str:

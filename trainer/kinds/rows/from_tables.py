@@ -2,6 +2,7 @@
 
 import collections
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from trainer.core import columnar
@@ -13,7 +14,7 @@ from trainer.data.columns import fills, profiles
 from trainer.data.columns.features import NUMBER
 from trainer.data.formats import tables
 from trainer.data.formats.table import NotATable, Table
-from trainer.data.ordered import PLACE, TIME
+from trainer.data.ordered import PLACE, RANDOM, TIME, Rule
 from trainer.data.sources import Ignored
 from trainer.errors import UserError, some
 from trainer.kinds.rows import belonging, column_checks, file_labels, gaps, roles as roles_of, split_rules, turned_tables
@@ -22,6 +23,10 @@ from trainer.kinds.rows.labelled_files import Reading
 from trainer.kinds.rows.roles import Roles
 from trainer.run_folder.events import Events
 
+_KEPT = (
+    "{column} tells rows that belong together: rows with the same one are much more alike in {label} than others. So they stay in one split, the "
+    "column is not read, and the scores stand for new ones. If the model is to answer for known ones, set data.split to random."
+)
 MOST_FILLED = 0.34  # of the columns that a model reads: a table that lacks more of them is another one
 
 
@@ -104,6 +109,12 @@ def _fill(found: list[Table], roles: Roles) -> None:
 
 def reading(group: list[Table], roles: Roles, seen: dict, index: images.Index, settings, checks: Checks) -> Reading:
     """The examples of the tables of ``group``, with an event for every decision."""
+    where = some(sorted(t.name for t in group), 3)
+    rule, marks = split_rules.choose(group, roles, seen, settings, where)
+    if by := _unasked(group, roles, seen, settings, rule):
+        roles = _without(by, roles, group, seen, settings, index, where)
+        rule, marks = split_rules.choose(group, roles, seen, settings, where)
+        rule = replace(rule, whole=f"rows with the same {by}", new=f"values of {by}", unasked=by)
     for decision in roles.decisions:
         checks.events.decision(*decision)
     styles = {n: p.style for n, p in seen.items() if p.numeric and (roles.types.get(n) == NUMBER or (roles.regression and n == roles.label))}
@@ -115,8 +126,6 @@ def reading(group: list[Table], roles: Roles, seen: dict, index: images.Index, s
     ):
         styles[roles.label] = style
     gaps.say(roles, seen, checks.events)
-    where = some(sorted(t.name for t in group), 3)
-    rule, marks = split_rules.choose(group, roles, seen, settings, where)
     rows = Rows(roles, styles, index, marks=marks)
     parts: dict[str, list[Sequence[Example]]] = {name: [] for name in SPLITS}
     if roles.split:
@@ -143,6 +152,23 @@ def reading(group: list[Table], roles: Roles, seen: dict, index: images.Index, s
     by_place = settings.split == PLACE
     ways = [] if rule.by == TIME or by_place else belonging.found(group, roles, seen, rule.flatters)
     return Reading(roles, given, sorted({n for t in group for n in (t.name, *t.joined)}), styles, rule, ways)
+
+
+def _unasked(group: list[Table], roles: Roles, seen: dict, settings, rule: Rule) -> str:
+    """The column by which rows are kept together although nobody asked for it; empty for none, and where the data or the user say how to split."""
+    open_ = settings.split == "auto" and not (settings.datasets.strip() or roles.split or roles.writes) and roles.label in seen
+    if not open_ or rule.by != RANDOM or any(names.split_of(t.name) or names.chosen_split(t.name) for t in group):
+        return ""
+    return belonging.clear_group(group, roles, seen)
+
+
+def _without(by: str, roles: Roles, group: list[Table], seen: dict, settings, index: images.Index, where: str) -> Roles:
+    """The roles of the columns where ``by`` tells which rows belong together."""
+    found = roles_of.find(group, seen, settings.with_chosen(group_column=by, label_column=roles.label), index, where)
+    told = {what for what, _, _ in found.decisions} - {"label_column"}
+    found.decisions = [d for d in found.decisions if d[0] in told] + [d for d in roles.decisions if d[0] not in told]
+    found.decisions.append(("group_column", by, _KEPT.format(column=names.column(by), label=roles.label)))
+    return found
 
 
 def _split_files(group: list[Table], events: Events) -> dict[str, list[Table]]:

@@ -70,7 +70,7 @@ def _or_files(kind: Kind, found: Sources, columns: Columns, settings, events: Ev
 def _of_tables(kind: Kind, found: Sources, columns: Columns, settings, events: Events) -> Read | None:
     """The rows of the tables that have the columns; None where none has. The target is what stands in the label column, or empty."""
     label = settings.label_column.strip() or columns.label
-    fitting = _fitting(found, columns.names, label, settings, events)
+    fitting = _fitting(found, columns, label, settings, events)
     if not fitting:
         return None
     return _rows(fitting, Roles(kind.tasks[0], tuple(columns.names), types=columns.types), label, settings, events, columns.styles)
@@ -96,21 +96,41 @@ def _wanted(text_column: str, columns: tuple[str, ...], types: dict[str, str]) -
     return asked, {asked[-1]: PAIR} if PAIR in types.values() and len(asked) > 1 else {}
 
 
-def _fitting(found: sources.Sources, wanted: tuple[str, ...], label: str, settings, events: Events) -> list[Table]:
+def _fitting(found: sources.Sources, columns: Columns, label: str, settings, events: Events) -> list[Table]:
     fitting = []
-    columns = {c.lower() for c in (*wanted, label) if c}
-    only = columns | {settings.id_column.strip().lower()} - {""}
+    names_read = {c.lower() for c in (*columns.names, label) if c}
+    by = settings.id_column.strip()
+    only = names_read | {by.lower()} - {""}
     for source in found.tables:
         try:
-            read = tables.read_all(source, columns, settings, events, only)
+            read = tables.read_all(source, names_read, settings, events, only)
         except NotATable as e:
             found.ignored.add(source.name, e)
             continue
-        if lacking := read[0].lacks(wanted):
+        lacking = read[0].lacks(columns.names)
+        if lacking and by and label and not read[0].lacks([by, label]):
+            _labels_apart(found, read, by, label, columns.styles, settings, events)
+        elif lacking:
             found.ignored.add(source.name, f"without the column {some(lacking, 4)}")
         else:
             fitting += read
     return fitting
+
+
+def _labels_apart(found: Sources, read: list[Table], by: str, label: str, trained: dict[str, Style], settings, events: Events) -> None:
+    """Take the labels of a table that has ids and labels alone, for rows that were predicted before."""
+    for table in read:
+        found.labels_apart.add(table.name, table.cells(by), _labels(table, label, trained, settings, events))
+    said = (
+        f"{names.column(by)} and {names.column(label)} of {read[0].name} are labels of rows that were predicted before: it lacks the other columns."
+    )
+    events.decision("labels_apart", read[0].name, said)
+
+
+def _labels(table: Table, label: str, trained: dict[str, Style], settings, events: Events) -> list[str]:
+    cells = table.cells(label)
+    written = trained.get(label, Style(is_class=True))
+    return values.classes(cells, written) if written.is_class else values.as_numbers(cells, _style(table, label, written, events, settings))
 
 
 def _rows(
@@ -127,9 +147,7 @@ def _rows(
             cells_of = dict(zip(table.row_numbers(), table.cells(held)))
             found = [dataclasses.replace(e, target=forms.answer(forms.content({"messages": cells_of[e.row]})[0] or "")) for e in found]
         if label and not table.lacks([label]):
-            cells = table.cells(label)
-            written = trained.get(label, Style(is_class=True))
-            read = values.classes(cells, written) if written.is_class else values.as_numbers(cells, _style(table, label, written, events, settings))
+            read = _labels(table, label, trained, settings, events)
             if isinstance(found, Columnar):
                 found = found.targeted(read)
             else:

@@ -136,6 +136,7 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
         checks=checks.entries,
         split_sha256=split_sha256,
         separator=roles.sets.separator if roles.sets else "",
+        kept_by=rule.unasked if checks.cut.by == ordered.GROUP else "",
         together=tuple(ways),
     )
 

@@ -51,6 +51,7 @@ class Tags(Classes):
 
     key: ClassVar[str] = "tags"
     promise_of: ClassVar[Unit] = Unit("words of entities", "texts")
+    compared_as: ClassVar[str] = ""  # the answers are of words, which have no id
     weighs_classes: ClassVar[bool] = False  # most words are outside of entities, which weights would hide
 
     def encode(self, targets: list[str]) -> numpy.ndarray:

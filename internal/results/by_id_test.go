@@ -1,0 +1,59 @@
+package results_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ncsa/clowder-ray/internal/results"
+)
+
+// byID is the content of ids.json with one answer and one label.
+const byID = `{"schema":1,"run":"pr-one","attempt":1,"form":"class","rows":3,"answers":{"00112233445566aa":"wren"},"repeated":1,` +
+	`"listed":["00112233445566aa"],"labels":{"00112233445566ab":"owl"},"contradicting":0}`
+
+func TestAnswersByIDAreChecked(t *testing.T) {
+	t.Parallel()
+	found, err := results.DecodeByID([]byte(byID))
+	require.NoError(t, err)
+	require.Equal(t, "wren", found.Answers["00112233445566aa"])
+	document, err := os.ReadFile(filepath.Join("..", "..", "trainer", "tests", "ids.json")) // as the trainer writes it
+	require.NoError(t, err)
+	found, err = results.DecodeByID(document)
+	require.NoError(t, err)
+	require.Equal(t, []int{3, 1, 1, 2, 1, 1}, []int{found.Rows, found.Repeated, len(found.Answers), len(found.Labels), found.Contradicting, len(found.Listed)})
+	many := make([]string, 20_001)
+	for i := range many {
+		many[i] = fmt.Sprintf(`"%016x":"a"`, i)
+	}
+	for problem, change := range map[string][2]string{
+		"schema 2":               {`"schema":1`, `"schema":2`},
+		"neither class":          {`"class"`, `"picture"`},
+		"cannot be of a row":     {`"00112233445566ab":"owl"`, `"P017":"owl"`},
+		`"00112233445566ab" can`: {`"owl"`, `""`},
+		"do not fit together":    {`"rows":3`, `"rows":0`},
+		"was proposed":           {`"listed":["00112233445566aa"]`, `"listed":["00112233445566ac"]`},
+		"no JSON of this form":   {`{"00112233445566ab":"owl"}`, `["owl"]`},
+		"more than 20,000":       {`"00112233445566ab":"owl"`, strings.Join(many, ",")},
+	} {
+		_, err := results.DecodeByID([]byte(strings.Replace(byID, change[0], change[1], 1)))
+		require.ErrorContains(t, err, problem)
+	}
+}
+
+func FuzzAnswersByID(f *testing.F) {
+	f.Add([]byte(byID))
+	f.Add([]byte(`{"schema":1,"form":"number"}`))
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		found, err := results.DecodeByID(doc)
+		if err != nil {
+			require.Nil(t, found)
+			return
+		}
+		require.GreaterOrEqual(t, found.Rows, len(found.Answers))
+	})
+}
