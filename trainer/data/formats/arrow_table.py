@@ -64,6 +64,14 @@ class ArrowTable(Table):
         for start in range(0, len(cells), _BLOCK):
             yield from cells.slice(start, _BLOCK).to_pylist()
 
+    def narrowed(self, places: Sequence[int]) -> ArrowTable:
+        kept = self._kept(places)
+        like = Table(
+            self.name, kept["columns"], [], self.has_header, self.bad_rows, self.notes, self.first_bad, self.fault, self.repairs, self.fills,
+            kept["short"], self.in_order,
+        )  # fmt: skip
+        return ArrowTable(like, self.arrow.select(list(places)), self.numbers)
+
     def append(self, column: str, cell: str) -> None:
         import pyarrow
 
