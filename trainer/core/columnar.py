@@ -7,6 +7,7 @@ file, and columns of few values are codes. A split is a view: the positions of i
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar, cast, overload
@@ -172,6 +173,53 @@ def targets(examples: Sequence[Example]) -> list[str]:
     if isinstance(examples, Columnar):
         return examples.store.targets.texts(examples.at)
     return [e.target for e in examples]
+
+
+def have_targets(examples: Sequence[Example]) -> bool:
+    """Whether any example has a target."""
+    if isinstance(examples, Columnar):
+        return any(map(any, _texts(examples.store.targets, examples.at)))
+    return any(e.target for e in examples)
+
+
+def counted_targets(examples: Sequence[Example]) -> Counter[str]:
+    """How many examples have each target, in the order of the first of each."""
+    found: Counter[str] = Counter()
+    if not isinstance(examples, Columnar):
+        found.update(targets(examples))
+        return found
+    for block in _texts(examples.store.targets, examples.at):
+        found.update(block)
+    return found
+
+
+def target_codes(examples: Sequence[Example]) -> tuple[list[str], numpy.ndarray]:
+    """Different targets, of which not all need occur, and for each example the number of its own among them."""
+    if isinstance(examples, Columnar):
+        return examples.store.targets.codes(examples.at)
+    known: dict[str, int] = {}
+    found = numpy.fromiter((known.setdefault(e.target, len(known)) for e in examples), numpy.int32, len(examples))
+    return list(known), found
+
+
+def target_numbers(examples: Sequence[Example]) -> numpy.ndarray:
+    """The targets as float64."""
+    if isinstance(examples, Columnar):
+        return examples.store.targets.numbers(examples.at)
+    return numpy.asarray([float(e.target) for e in examples], numpy.float64)
+
+
+def have_groups(examples: Sequence[Example]) -> bool:
+    """Whether any example has a group."""
+    if isinstance(examples, Columnar):
+        groups = examples.store.groups
+        return groups is not None and any(map(any, _texts(groups, examples.at)))
+    return any(e.group for e in examples)
+
+
+def _texts(column: Column, at: numpy.ndarray) -> Iterator[list[str]]:
+    """The cells at these places, in blocks."""
+    return (column.texts(at[i : i + _JOINED]) for i in range(0, len(at), _JOINED))
 
 
 def groups(examples: Sequence[Example]) -> list[str]:

@@ -4,15 +4,15 @@ Examples are assigned by a hash of seed and content. So the same data gives the 
 duplicates stay together: no example is both in training and in the test.
 """
 
-import bisect
-import collections
 import hashlib
+import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy
 
-from trainer.core.columnar import Examples, groups, taken, targets, whens
+from trainer.core.columnar import Examples, counted_targets, groups, have_groups, have_targets, taken, target_codes, target_numbers, targets, whens
 from trainer.core.example import SPLITS, Example
 from trainer.data import ordered
 from trainer.data.checks import Checks
@@ -27,6 +27,9 @@ MIN_PER_CLASS = 2
 MIN_UNITS = 3  # of a class, for some to be held out
 MAX_CLASSES = 10_000  # with more, results are not read
 BINS = 10  # of a target that is a number
+_BYTES = 32  # of a place
+_FIRST_BYTES = 8  # of it, a whole number, which tell places apart: of ten million, two are equal with a chance of 3 in a million
+_BLOCK = 1 << 16  # rows at once
 Splits = Mapping[str, Sequence[Example]]
 
 
@@ -50,7 +53,7 @@ def complete(given: Splits, keys: Keys, regression: bool, settings, checks: Chec
     else:
         _check_order(splits, rule, checks)
         events.decision("split", _counts(splits), "The file names or the split column define the training, validation and test rows.")
-    return splits if regression or not any(targets(splits["train"])) else _known_labels(splits, checks)
+    return splits if regression or not have_targets(splits["train"]) else _known_labels(splits, checks)
 
 
 def hold_out(
@@ -108,16 +111,11 @@ def stratified(rows: Examples, shares: dict[str, float], keys: Keys, regression:
     stays in train. Numbers are dealt evenly over their range.
     """
     units, first = _units(rows, keys)
-    names, held = groups(rows), {n: numpy.zeros(len(first), bool) for n in ("test", "validation")}  # units
-    sizes = numpy.bincount(units, minlength=len(first))
-    places = _places(keys.texts(taken(rows, first)), seed)
-    if any(names):
-        by_unit = numpy.argsort(units, kind="stable")
-        starts = numpy.concatenate([[0], numpy.cumsum(sizes)])
-        several = (sizes > 1) | numpy.asarray([bool(names[i]) for i in first.tolist()], bool)
-        for unit in numpy.flatnonzero(several).tolist():
-            members = by_unit[starts[unit] : starts[unit + 1]]
-            places[unit] = place(min(names[i] or key for i, key in zip(members.tolist(), keys.texts(taken(rows, members)))), seed)
+    held = {n: numpy.zeros(len(first), bool) for n in ("test", "validation")}  # units
+    sizes = numpy.bincount(units, minlength=len(first)).astype(units.dtype)
+    places = _places_of_units(rows, keys, seed, units, first, sizes, _FIRST_BYTES)
+    if not _differ(places):
+        places = _places_of_units(rows, keys, seed, units, first, sizes, _BYTES)
     labels, stratum = numbered_strata(rows, regression)
     of_units = stratum[first]
     for label in sorted(range(len(labels)), key=lambda i: labels[i]):
@@ -134,25 +132,37 @@ def stratified(rows: Examples, shares: dict[str, float], keys: Keys, regression:
     return {n: taken(rows, numpy.flatnonzero(held[n][units])) for n in SPLITS}
 
 
-def numbered_strata(rows: Sequence[Example], regression: bool) -> tuple[list, numpy.ndarray]:
-    """What is to be spread evenly, and for each row the number of its own: see ``strata``."""
-    stratum = strata(rows, regression)
-    of_target: dict[str, int] = {}
-    numbers: dict[str, int] = {}
-    every = targets(rows)
-    for target in dict.fromkeys(every):
-        of_target[target] = numbers.setdefault(stratum(target), len(numbers))
-    return list(numbers), numpy.fromiter(map(of_target.__getitem__, every), numpy.int64, len(every))
+def _places_of_units(
+    rows: Sequence[Example], keys: Keys, seed: int, units: numpy.ndarray, first: numpy.ndarray, sizes: numpy.ndarray, width: int
+) -> numpy.ndarray:
+    """The first ``width`` bytes of the ``place`` of each unit, by its key or by the names of its groups: in their order."""
+    places = _places(keys.texts(taken(rows, first)), len(first), seed, width)
+    if have_groups(rows):
+        names = groups(rows)
+        by_unit = numpy.argsort(units, kind="stable")
+        starts = numpy.concatenate([[0], numpy.cumsum(sizes)])
+        several = (sizes > 1) | numpy.asarray([bool(names[i]) for i in first.tolist()], bool)
+        for unit in numpy.flatnonzero(several).tolist():
+            members = by_unit[starts[unit] : starts[unit + 1]]
+            places[unit] = place(min(names[i] or key for i, key in zip(members.tolist(), keys.texts(taken(rows, members)))), seed)[:width]
+    return places.view(">u8").astype(numpy.uint64) if width == _FIRST_BYTES else places
 
 
-def strata(rows: Sequence[Example], regression: bool) -> Callable[[str], str]:
-    """The function from a target to what is to be spread evenly: its class, or the part of the range of its number, of ten."""
+def _differ(places: numpy.ndarray) -> bool:
+    """Whether all places differ, so that their order is that of the whole ones."""
+    found = numpy.sort(places)
+    return not (found[1:] == found[:-1]).any()
+
+
+def numbered_strata(rows: Sequence[Example], regression: bool) -> tuple[list[str], numpy.ndarray]:
+    """What is to be spread evenly, and for each row the number of its own: its class, or the part of the range of its number, of ten."""
     if not regression:
-        return lambda target: target
-    values = sorted(map(float, targets(rows)))
+        return target_codes(rows)
+    values = target_numbers(rows)
     bins = min(BINS, len(values) // MIN_UNITS)  # of few rows, bins that are large enough to hold some out
-    edges = sorted({values[len(values) * i // bins] for i in range(1, bins)})
-    return lambda target: f"{bisect.bisect_right(edges, float(target)):02d}"
+    ordered_values = numpy.sort(values)
+    edges = numpy.unique(ordered_values[[len(values) * i // bins for i in range(1, bins)]])
+    return [f"{i:02d}" for i in range(len(edges) + 1)], numpy.searchsorted(edges, values, side="right").astype(numpy.int32)
 
 
 def place(key: str, seed: int) -> bytes:
@@ -160,10 +170,14 @@ def place(key: str, seed: int) -> bytes:
     return hashlib.sha256(f"{seed}\0{key}".encode()).digest()
 
 
-def _places(keys: Iterable[str], seed: int) -> numpy.ndarray:
-    """``place`` of each key."""
-    before = f"{seed}\0"
-    return numpy.frombuffer(b"".join([hashlib.sha256((before + key).encode()).digest() for key in keys]), "S32").copy()
+def _places(keys: Iterator[str], count: int, seed: int, width: int) -> numpy.ndarray:
+    """The first ``width`` bytes of the ``place`` of each of so many keys."""
+    before, found = f"{seed}\0", numpy.empty(count, f"S{width}")
+    for start in range(0, count, _BLOCK):
+        some_keys = itertools.islice(keys, _BLOCK)
+        part = b"".join([hashlib.sha256((before + key).encode()).digest()[:width] for key in some_keys])
+        found[start : start + _BLOCK] = numpy.frombuffer(part, found.dtype)
+    return found
 
 
 def digest(splits: Splits, keys: Keys) -> str:
@@ -179,14 +193,17 @@ def _units(rows: Sequence[Example], keys: Keys) -> tuple[numpy.ndarray, numpy.nd
     """The sets of rows that must stay together, because they are copies or of one group, be it through a third row: for each row the number of
     its set, and for each set its first row. Sets are in the order of their first rows."""
     codes = keys.codes(rows)[0]
-    names = groups(rows)
-    if any(names):
-        codes = _joined(codes, names)
-    _, first, units = numpy.unique(codes, return_index=True, return_inverse=True)
-    order = numpy.argsort(first)
-    place = numpy.empty_like(order)
-    place[order] = numpy.arange(len(order))
-    return place[units], first[order]
+    if have_groups(rows):
+        codes = _joined(codes, groups(rows))
+    count = len(codes)
+    first_of = numpy.zeros(int(codes.max(initial=-1)) + 1, numpy.int32 if count < 1 << 31 else numpy.int64)  # of each code: its first row
+    first_of[codes[::-1]] = numpy.arange(
+        count - 1, -1, -1, dtype=first_of.dtype
+    )  # of equal codes the last one that is written stays
+    first = first_of[codes]
+    is_first = first == numpy.arange(count, dtype=first.dtype)
+    number = numpy.cumsum(is_first, dtype=first.dtype) - 1
+    return number[first], numpy.flatnonzero(is_first).astype(first.dtype)
 
 
 def _joined(codes: numpy.ndarray, names: list[str]) -> numpy.ndarray:
@@ -219,7 +236,9 @@ def _indivisible(empty: list[str], rows: Sequence[Example], keys: Keys, group_co
 
 
 def _check_rows(splits: Splits, regression: bool) -> None:
-    counts = collections.Counter(targets(splits["train"]))
+    counts = counted_targets(splits["train"][:_BLOCK] if regression else splits["train"])
+    if regression and (len(counts) < 2 or not any(counts)):
+        counts = counted_targets(splits["train"])
     total = sum(len(rows) for rows in splits.values())
     if total < MIN_ROWS or not len(splits["train"]):
         raise UserError(
@@ -245,7 +264,7 @@ def _check_rows(splits: Splits, regression: bool) -> None:
         )
 
 
-def _one_class(counts: collections.Counter) -> UserError:
+def _one_class(counts: Counter) -> UserError:
     return UserError(
         "one_class",
         f"All training rows have the label {next(iter(counts))}, so there is nothing to predict.",
@@ -255,12 +274,13 @@ def _one_class(counts: collections.Counter) -> UserError:
 
 def _known_labels(splits: dict[str, Sequence[Example]], checks: Checks) -> dict[str, Sequence[Example]]:
     """Leave out rows whose label never occurs in training, and warn of classes that are too small to be learnt."""
-    counts = collections.Counter(targets(splits["train"]))
+    counts = counted_targets(splits["train"])
     if len(counts) < 2:
         raise _one_class(counts)  # rows of another class have the content of rows of this one, and are held out with them
     for name in ("validation", "test"):
-        there = [t in counts for t in targets(splits[name])]
-        known = splits[name] if all(there) else taken(splits[name], numpy.flatnonzero(there))
+        strange = any(t not in counts for t in counted_targets(splits[name]))
+        there = [t in counts for t in targets(splits[name])] if strange else []
+        known = splits[name] if not strange else taken(splits[name], numpy.flatnonzero(there))
         if removed := len(splits[name]) - len(known):
             checks.warning("unknown_labels", f"{left_out(removed, f'{name} row')} because the label does not occur in the training rows.")
             checks.drop(f"the label of a {name} row does not occur in training", removed)
@@ -284,7 +304,7 @@ def _counts(splits: Splits) -> dict[str, int]:
 
 def _why(splits: Splits, missing: list[str], before: int, regression: bool, whole: str) -> str:
     parts = " and ".join(f"{len(splits[n])} for {n}" for n in missing)
-    labelled = any(targets(splits["train"]))
+    labelled = have_targets(splits["train"])
     even = ", evenly over the range of the target" if regression else ", evenly over the classes" if labelled else ""
     together = f", and {whole} stay together" if whole else ""
     return f"The dataset does not define {' or '.join(missing)} rows, so {parts} are taken from the {before} rows by a content hash{even}{together}."

@@ -263,8 +263,8 @@ def test_groups_that_a_third_row_joins_stay_together():
 )
 def test_the_range_of_a_number_is_cut_into_tenths(targets, strata):
     examples = [Example("f.csv", i, "", t) for i, t in enumerate(targets)]
-    stratum = splits.strata(examples, True)
-    assert {stratum(t) for t in targets} == strata
+    names, numbers = splits.numbered_strata(examples, True)
+    assert {names[i] for i in numbers.tolist()} == strata
 
 
 def test_the_place_of_a_key_depends_on_the_seed_and_never_changes():
