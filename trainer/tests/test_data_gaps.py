@@ -1,5 +1,6 @@
 """Numbers that stand for a gap, spellings of one class, and tables named by their class; and what looks like them and is not."""
 
+import collections
 import random
 
 import loading
@@ -135,7 +136,7 @@ def test_what_stood_for_a_gap_in_training_does_so_in_a_prediction(tmp_path):
     ],
 )
 def test_spellings_of_one_class(cells, same):
-    assert spellings.of(cells) == same
+    assert spellings.of(collections.Counter(cells)) == same
 
 
 def test_errors_of_spreadsheets_are_no_classes(tmp_path):

@@ -1,5 +1,6 @@
 """The limits of a split: how many rows and classes are needed, and what the refusals and the reasons say word by word."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -241,6 +242,16 @@ def test_the_test_rows_are_dealt_before_the_validation_rows():
     assert both["test"] == alone["test"]
     assert (len(both["test"]), len(both["validation"]), len(both["train"])) == (4, 8, 28)
     assert [e.row for e in both["train"]] == sorted(e.row for e in both["train"])
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_the_first_bytes_of_places_order_rows_as_all_do(monkeypatch, grouped):
+    examples = [replace(e, group=f"g{i // 3}") if grouped else e for i, e in enumerate(rows(90, "a"))]
+    shares = {"test": 0.2, "validation": 0.1}
+    by_first = splits.stratified(examples, shares, Keys(), False, 1)
+    asked = []
+    monkeypatch.setattr(splits, "_differ", lambda places: asked.append(len(places)))  # as if two began with the same bytes
+    assert splits.stratified(examples, shares, Keys(), False, 1) == by_first and asked
 
 
 def test_groups_that_a_third_row_joins_stay_together():

@@ -1,6 +1,7 @@
 """Spellings of one class: TRUE, True and true, and the infinity of a program among numbers, which is no class."""
 
 import collections
+from collections.abc import Mapping
 
 from trainer.data.columns import values
 
@@ -8,10 +9,11 @@ _TRUTH = frozenset(("true", "false"))
 _ENDLESS = frozenset(("inf", "-inf", "+inf", "infinity", "-infinity"))
 
 
-def of(cells: list[str]) -> dict[str, str]:
-    """The class for the labels in ``cells`` that are another spelling of one, or empty for those that are none; nothing for all others."""
+def of(cells: Mapping[str, int]) -> dict[str, str]:
+    """The class for the labels in ``cells``, which are counted, that are another spelling of one, or empty for those that are none; nothing for all
+    others."""
     counts: collections.Counter[str] = collections.Counter()
-    for cell, number in collections.Counter(cells).items():
+    for cell, number in cells.items():
         if name := values.label(cell):
             counts[name] += number
     if len(counts) > 2 and all(name.lower() in _TRUTH for name in counts):

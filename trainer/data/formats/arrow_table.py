@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,12 @@ class ArrowTable(Table):
     def different(self, column: str) -> set[str]:
         coded = self.coded(column)
         return set(self.cells(column)) if coded is None else set(coded.values)
+
+    def counted(self, column: str) -> Counter[str]:
+        coded = self.coded(column)
+        if coded is None:
+            return Counter(self.each(column))
+        return Counter(dict(zip(coded.values, numpy.bincount(coded.places, minlength=len(coded.values)).tolist(), strict=True)))
 
     def each(self, column: str) -> Iterator[str]:
         cells = self.arrow.column(self.place(column))

@@ -1,5 +1,6 @@
 """One file of the dataset as a table: named columns, and rows of text cells."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -53,6 +54,10 @@ class Table:
     def different(self, column: str) -> set[str]:
         """The cells of a column, each once."""
         return set(self.cells(column))
+
+    def counted(self, column: str) -> Counter[str]:
+        """How often each cell of a column is there, in the order of the first of each."""
+        return Counter(self.cells(column))
 
     def each(self, column: str) -> Iterator[str]:
         """The cells of a column, one after another."""
