@@ -7,7 +7,6 @@ file, and columns of few values are codes. A split is a view: the positions of i
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar, cast, overload
@@ -175,49 +174,15 @@ def targets(examples: Sequence[Example]) -> list[str]:
     return [e.target for e in examples]
 
 
-def have_targets(examples: Sequence[Example]) -> bool:
-    """Whether any example has a target."""
-    if isinstance(examples, Columnar):
-        return any(map(any, _texts(examples.store.targets, examples.at)))
-    return any(e.target for e in examples)
-
-
-def counted_targets(examples: Sequence[Example]) -> Counter[str]:
-    """How many examples have each target, in the order of the first of each."""
-    found: Counter[str] = Counter()
-    if not isinstance(examples, Columnar):
-        found.update(targets(examples))
-        return found
-    for block in _texts(examples.store.targets, examples.at):
-        found.update(block)
-    return found
-
-
-def target_codes(examples: Sequence[Example]) -> tuple[list[str], numpy.ndarray]:
-    """Different targets, of which not all need occur, and for each example the number of its own among them."""
-    if isinstance(examples, Columnar):
-        return examples.store.targets.codes(examples.at)
-    known: dict[str, int] = {}
-    found = numpy.fromiter((known.setdefault(e.target, len(known)) for e in examples), numpy.int32, len(examples))
-    return list(known), found
-
-
-def target_numbers(examples: Sequence[Example]) -> numpy.ndarray:
-    """The targets as float64."""
-    if isinstance(examples, Columnar):
-        return examples.store.targets.numbers(examples.at)
-    return numpy.asarray([float(e.target) for e in examples], numpy.float64)
-
-
 def have_groups(examples: Sequence[Example]) -> bool:
     """Whether any example has a group."""
     if isinstance(examples, Columnar):
         groups = examples.store.groups
-        return groups is not None and any(map(any, _texts(groups, examples.at)))
+        return groups is not None and any(map(any, in_blocks(groups, examples.at)))
     return any(e.group for e in examples)
 
 
-def _texts(column: Column, at: numpy.ndarray) -> Iterator[list[str]]:
+def in_blocks(column: Column, at: numpy.ndarray) -> Iterator[list[str]]:
     """The cells at these places, in blocks."""
     return (column.texts(at[i : i + _JOINED]) for i in range(0, len(at), _JOINED))
 
@@ -262,6 +227,14 @@ def whens(examples: Sequence[Example]) -> numpy.ndarray:
     if isinstance(examples, Columnar):
         return numpy.full(len(examples), numpy.nan) if examples.store.whens is None else examples.store.whens[examples.at]
     return numpy.asarray([numpy.nan if e.when is None else e.when for e in examples], numpy.float64)
+
+
+def known_whens(examples: Sequence[Example]) -> numpy.ndarray:
+    """The times of the examples that have one."""
+    if isinstance(examples, Columnar) and examples.store.whens is None:
+        return numpy.zeros(0)
+    found = whens(examples)
+    return found[~numpy.isnan(found)]
 
 
 def texts(examples: Sequence[Example], place: int) -> list[str]:

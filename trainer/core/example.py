@@ -63,7 +63,7 @@ class Dataset:
 
     def counts(self) -> dict[str, int]:
         """Label to number of training rows (of words, for tags), in the order of the label map."""
-        from trainer.core.columnar import counted_targets
+        from trainer.core.example_targets import counted_targets
 
         counted: collections.Counter[str] = collections.Counter()
         for target, count in counted_targets(self.splits["train"]).items():

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy
 
-from trainer.core.columnar import counted_targets, groups, have_groups, taken, targets
+from trainer.core.columnar import groups, have_groups, taken, targets
 from trainer.core.example import SPLITS, Example
+from trainer.core.example_targets import counted_targets
 from trainer.data.checks import Checks
 from trainer.data.keys import Keys
 from trainer.errors import count, some

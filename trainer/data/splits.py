@@ -5,16 +5,16 @@ duplicates stay together: no example is both in training and in the test.
 """
 
 import hashlib
-import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy
 
-from trainer.core.columnar import Examples, counted_targets, groups, have_groups, have_targets, taken, target_codes, target_numbers, targets, whens
+from trainer.core.columnar import Examples, known_whens, taken, targets
 from trainer.core.example import SPLITS, Example
-from trainer.data import ordered
+from trainer.core.example_targets import counted_targets, have_targets, target_codes, target_numbers
+from trainer.data import ordered, units as units_of
 from trainer.data.checks import Checks
 from trainer.data.cut import Cut, chosen_by
 from trainer.data.duplicates import remove
@@ -27,8 +27,6 @@ MIN_PER_CLASS = 2
 MIN_UNITS = 3  # of a class, for some to be held out
 MAX_CLASSES = 10_000  # with more, results are not read
 BINS = 10  # of a target that is a number
-_BYTES = 32  # of a place
-_FIRST_BYTES = 8  # of it, a whole number, which tell places apart: of ten million, two are equal with a chance of 3 in a million
 _BLOCK = 1 << 16  # rows at once
 Splits = Mapping[str, Sequence[Example]]
 
@@ -99,7 +97,7 @@ def _cut(
 
 def _check_order(splits: Splits, rule: Rule, checks: Checks) -> None:
     """Warn of given splits whose test rows lie among the training rows in time, where neighbours are alike."""
-    first, last = (w[~numpy.isnan(w)] for w in (whens(splits[n]) for n in ("test", "train")))
+    first, last = (known_whens(splits[n]) for n in ("test", "train"))
     if rule.neighbours and len(first) and len(last) and first.min() <= last.max():
         checks.warning(ordered.AGAIN, f"{rule.neighbours}, and the test rows are not later than the training rows: the metrics flatter.")
 
@@ -110,17 +108,15 @@ def stratified(rows: Examples, shares: dict[str, float], keys: Keys, regression:
     Copies and the rows of one group are dealt as one, with the class of the first. A class of fewer than three such units
     stays in train. Numbers are dealt evenly over their range.
     """
-    units, first = _units(rows, keys)
+    units, first = units_of.of(rows, keys)
     held = {n: numpy.zeros(len(first), bool) for n in ("test", "validation")}  # units
     sizes = numpy.bincount(units, minlength=len(first)).astype(units.dtype)
-    places = _places_of_units(rows, keys, seed, units, first, sizes, _FIRST_BYTES)
-    if not _differ(places):
-        places = _places_of_units(rows, keys, seed, units, first, sizes, _BYTES)
+    order = units_of.places(rows, keys, seed, units, first, sizes)
     labels, stratum = numbered_strata(rows, regression)
     of_units = stratum[first]
     for label in sorted(range(len(labels)), key=lambda i: labels[i]):
         members = numpy.flatnonzero(of_units == label)
-        members = members[numpy.argsort(places[members], kind="stable")]
+        members = members[numpy.argsort(order[members], kind="stable")]
         count = int(sizes[members].sum())
         quota = {n: math.ceil(count * shares[n]) if len(members) >= MIN_UNITS else 0 for n in ("test", "validation")}
         for name, quota_of in quota.items():  # units in their order, until the quota is filled or passed
@@ -130,28 +126,6 @@ def stratified(rows: Examples, shares: dict[str, float], keys: Keys, regression:
             members = members[count:]
     held["train"] = ~(held["test"] | held["validation"])
     return {n: taken(rows, numpy.flatnonzero(held[n][units])) for n in SPLITS}
-
-
-def _places_of_units(
-    rows: Sequence[Example], keys: Keys, seed: int, units: numpy.ndarray, first: numpy.ndarray, sizes: numpy.ndarray, width: int
-) -> numpy.ndarray:
-    """The first ``width`` bytes of the ``place`` of each unit, by its key or by the names of its groups: in their order."""
-    places = _places(keys.texts(taken(rows, first)), len(first), seed, width)
-    if have_groups(rows):
-        names = groups(rows)
-        by_unit = numpy.argsort(units, kind="stable")
-        starts = numpy.concatenate([[0], numpy.cumsum(sizes)])
-        several = (sizes > 1) | numpy.asarray([bool(names[i]) for i in first.tolist()], bool)
-        for unit in numpy.flatnonzero(several).tolist():
-            members = by_unit[starts[unit] : starts[unit + 1]]
-            places[unit] = place(min(names[i] or key for i, key in zip(members.tolist(), keys.texts(taken(rows, members)))), seed)[:width]
-    return places.view(">u8").astype(numpy.uint64) if width == _FIRST_BYTES else places
-
-
-def _differ(places: numpy.ndarray) -> bool:
-    """Whether all places differ, so that their order is that of the whole ones."""
-    found = numpy.sort(places)
-    return not (found[1:] == found[:-1]).any()
 
 
 def numbered_strata(rows: Sequence[Example], regression: bool) -> tuple[list[str], numpy.ndarray]:
@@ -165,21 +139,6 @@ def numbered_strata(rows: Sequence[Example], regression: bool) -> tuple[list[str
     return [f"{i:02d}" for i in range(len(edges) + 1)], numpy.searchsorted(edges, values, side="right").astype(numpy.int32)
 
 
-def place(key: str, seed: int) -> bytes:
-    """The position of an example in the random order of the seed."""
-    return hashlib.sha256(f"{seed}\0{key}".encode()).digest()
-
-
-def _places(keys: Iterator[str], count: int, seed: int, width: int) -> numpy.ndarray:
-    """The first ``width`` bytes of the ``place`` of each of so many keys."""
-    before, found = f"{seed}\0", numpy.empty(count, f"S{width}")
-    for start in range(0, count, _BLOCK):
-        some_keys = itertools.islice(keys, _BLOCK)
-        part = b"".join([hashlib.sha256((before + key).encode()).digest()[:width] for key in some_keys])
-        found[start : start + _BLOCK] = numpy.frombuffer(part, found.dtype)
-    return found
-
-
 def digest(splits: Splits, keys: Keys) -> str:
     """The sha256 over which example is in which split, whatever the order of the rows."""
     found = hashlib.sha256()
@@ -189,43 +148,9 @@ def digest(splits: Splits, keys: Keys) -> str:
     return found.hexdigest()
 
 
-def _units(rows: Sequence[Example], keys: Keys) -> tuple[numpy.ndarray, numpy.ndarray]:
-    """The sets of rows that must stay together, because they are copies or of one group, be it through a third row: for each row the number of
-    its set, and for each set its first row. Sets are in the order of their first rows."""
-    codes = keys.codes(rows)[0]
-    if have_groups(rows):
-        codes = _joined(codes, groups(rows))
-    count = len(codes)
-    first_of = numpy.zeros(int(codes.max(initial=-1)) + 1, numpy.int32 if count < 1 << 31 else numpy.int64)  # of each code: its first row
-    first_of[codes[::-1]] = numpy.arange(
-        count - 1, -1, -1, dtype=first_of.dtype
-    )  # of equal codes the last one that is written stays
-    first = first_of[codes]
-    is_first = first == numpy.arange(count, dtype=first.dtype)
-    number = numpy.cumsum(is_first, dtype=first.dtype) - 1
-    return number[first], numpy.flatnonzero(is_first).astype(first.dtype)
-
-
-def _joined(codes: numpy.ndarray, names: list[str]) -> numpy.ndarray:
-    """``codes``, equal also for rows that groups join."""
-    parent: dict[int | str, int | str] = {}
-
-    def root(name: int | str) -> int | str:
-        while (above := parent.setdefault(name, name)) != name:
-            parent[name] = parent[above]
-            name = above
-        return name
-
-    for code, group in zip(codes.tolist(), names):
-        if group:
-            parent[root(code)] = root(group)
-    known: dict[int | str, int] = {}
-    return numpy.fromiter((known.setdefault(root(code), len(known)) for code in codes.tolist()), numpy.int64, len(codes))
-
-
 def _indivisible(empty: list[str], rows: Sequence[Example], keys: Keys, group_column: str) -> UserError:
     """Rows that stay together leave none for a split."""
-    units, wanted = len(_units(rows, keys)[1]), " and ".join(empty)
+    units, wanted = len(units_of.of(rows, keys)[1]), " and ".join(empty)
     what, do = f"only {units} of them are different", "Add different rows."
     if group_column:
         what = f"the column {group_column} has only {units} groups"

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from trainer.core.example import Example
-from trainer.data import splits
+from trainer.data import splits, units as units_of
 from trainer.data.checks import Checks
 from trainer.data.keys import Keys
 from trainer.errors import UserError
@@ -250,7 +250,7 @@ def test_the_first_bytes_of_places_order_rows_as_all_do(monkeypatch, grouped):
     shares = {"test": 0.2, "validation": 0.1}
     by_first = splits.stratified(examples, shares, Keys(), False, 1)
     asked = []
-    monkeypatch.setattr(splits, "_differ", lambda places: asked.append(len(places)))  # as if two began with the same bytes
+    monkeypatch.setattr(units_of, "_differ", lambda places: asked.append(len(places)))  # as if two began with the same bytes
     assert splits.stratified(examples, shares, Keys(), False, 1) == by_first and asked
 
 
@@ -259,7 +259,7 @@ def test_groups_that_a_third_row_joins_stay_together():
         Example("f.csv", 1, "same", "a", group="g1"), Example("f.csv", 2, "same", "a", group="g2"), Example("f.csv", 3, "other", "a", group="g2"),
         Example("f.csv", 4, "alone", "a"), Example("f.csv", 5, "alone", "a"),
     ]  # fmt: skip
-    units, first = splits._units(chained, Keys())
+    units, first = units_of.of(chained, Keys())
     assert (units.tolist(), first.tolist()) == ([0, 0, 0, 1, 1], [0, 3])
 
 
@@ -279,5 +279,5 @@ def test_the_range_of_a_number_is_cut_into_tenths(targets, strata):
 
 
 def test_the_place_of_a_key_depends_on_the_seed_and_never_changes():
-    assert splits.place("key", 42) == splits.place("key", 42) != splits.place("key", 43)
-    assert splits.place("1\0key", 4) != splits.place("key", 41)
+    assert units_of.place("key", 42) == units_of.place("key", 42) != units_of.place("key", 43)
+    assert units_of.place("1\0key", 4) != splits.place("key", 41)

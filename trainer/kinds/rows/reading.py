@@ -6,8 +6,8 @@ from typing import Any
 
 from trainer import memory
 from trainer.core import mapped, registry
-from trainer.core.columnar import counted_targets
 from trainer.core.example import Dataset, Example
+from trainer.core.example_targets import counted_targets
 from trainer.core.kind import Kind
 from trainer.data import audit, chosen, file_names, folders, images, names, ordered, origins, splits, subset, together
 from trainer.data.checks import Checks
