@@ -280,4 +280,4 @@ def test_the_range_of_a_number_is_cut_into_tenths(targets, strata):
 
 def test_the_place_of_a_key_depends_on_the_seed_and_never_changes():
     assert units_of.place("key", 42) == units_of.place("key", 42) != units_of.place("key", 43)
-    assert units_of.place("1\0key", 4) != splits.place("key", 41)
+    assert units_of.place("1\0key", 4) != units_of.place("key", 41)
