@@ -1,6 +1,5 @@
 """Numbers that stand for a gap, spellings of one class, and tables named by their class; and what looks like them and is not."""
 
-import collections
 import random
 
 import loading
@@ -9,7 +8,7 @@ from table_files import read, workbook
 from test_data_load import made, spec_of, table
 
 from trainer.core.columns import Columns
-from trainer.data.columns import profiles, spellings
+from trainer.data.columns import profiles
 from trainer.data.columns.values import Style, as_numbers, classes
 from trainer.data.formats.table import Table
 from trainer.errors import UserError
@@ -122,21 +121,6 @@ def test_what_stood_for_a_gap_in_training_does_so_in_a_prediction(tmp_path):
     assert [e.content for e in rows][1:3] == [("1", "0.5"), ("", "1.0")]
     kept, _, _ = loading.read_rows(spec_of(tmp_path, files), events, "table", columns, fill_values="keep")
     assert kept[2].content == ("-9999", "1.0")
-
-
-@pytest.mark.parametrize(
-    ("cells", "same"),
-    [
-        (["TRUE", "true", "true", "False", "FALSE", "FALSE"], {"TRUE": "true", "False": "FALSE"}),
-        (["True", "False", "True"], {}),
-        (["TRUE", "true", "maybe"], {}),
-        (["1", "2", "inf", "-inf"], {"inf": "", "-inf": ""}),
-        (["inf", "fin"], {}),
-        (["Yes", "yes", "no"], {}),
-    ],
-)
-def test_spellings_of_one_class(cells, same):
-    assert spellings.of(collections.Counter(cells)) == same
 
 
 def test_errors_of_spreadsheets_are_no_classes(tmp_path):
