@@ -336,6 +336,10 @@ bench-coverage: setup ## measure whether intervals and possible classes keep the
 bench-coverage-pictures: setup ## the same for counts of objects, areas of classes and means of pictures, on made pictures: make bench-coverage-pictures [SETS='counts areas means']
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/coverage_pictures.py $(SETS)
 
+.PHONY: bench-calibration
+bench-calibration: setup ## loss and calibration error of networks without and with their temperature: make bench-calibration [SETS='digits pixels'] [SEEDS=5]
+	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/calibration.py $(SETS) --seeds $(or $(SEEDS),5)
+
 bench-series: setup ## error and coverage of forecasts on series that you have: make bench-series SETS=dir [CUTS=12]
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/series.py "$(SETS)" --cuts $(or $(CUTS),12)
 

@@ -16,6 +16,7 @@ from trainer.core.plan import Rows
 from trainer.errors import UserError
 from trainer.models import saved_model
 from trainer.models.saved_model import LOGITS, ONNX
+from trainer.targets import temperature
 
 if TYPE_CHECKING:
     from trainer.training.candidates import Beside
@@ -111,11 +112,11 @@ class Network:
         pieces = [self._logits(rows, numpy.arange(i, min(i + _PIECES, len(rows)))) for i in range(0, len(rows), _PIECES)]
         found = self._target.of_logits(numpy.concatenate(pieces))
         if rows.owner is None:
-            return found
+            return temperature.applied(self._target, found)
         merged = numpy.zeros((rows.examples, *found.shape[1:]), found.dtype)
         numpy.add.at(merged, rows.owner, found)
         counts = numpy.bincount(rows.owner, minlength=rows.examples).astype(found.dtype)
-        return merged / (counts[:, None] if found.ndim > 1 else counts)
+        return temperature.applied(self._target, merged / (counts[:, None] if found.ndim > 1 else counts))
 
     def pieces(self, rows: Rows):
         """The logits of ``rows``, some at a time, with the targets of these."""

@@ -136,7 +136,8 @@ _PREDICTION = (
     Option("top_k", 3, "", 1, 100, help="Number of most likely classes to list with their probabilities; of a graph, of new links of each node"),
     Option("min_confidence", 0.0, "", 0, 1, help="Predictions below this confidence are marked as unsure"),
     Option("probabilities", False, since="0.3.0",
-           help="Of a model of classes of pixels, also deliver a map of each scene with a band for each class: its probability in percent"),
+           help="Of a model of pixels, also deliver maps of each scene: of classes their probabilities and which are possible, "
+           "of numbers the ends of intervals"),
     Option("threshold", 0.0, "", 0, 1, since="0.3.0",
            help="Probability from which the second of two classes is answered, as in the report's table of thresholds; 0 keeps the model's own"),
     Option("write", "csv_file", choices=("csv_file", "metadata", "both"), service=True,

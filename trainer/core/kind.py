@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from trainer.run_folder.events import Events
     from trainer.shift.traits import Trait
     from trainer.targets.target import Answers, Report, Target
+    from trainer.targets.temperature import Measured
     from trainer.training.candidates import Beside, Candidate
     from trainer.training.carry_out import Run
 
@@ -235,7 +236,7 @@ class Kind:
         """The outputs of a saved model for every example of ``saved``. Raises UserError if the run is stopped."""
         raise NotImplementedError
 
-    def measure(self, model: Any, plan: Plan, device: Any, folder: Path) -> dict[str, Any] | None:
+    def measure(self, model: Any, plan: Plan, device: Any, folder: Path) -> Measured | None:
         """The answers of a trained model on all splits where this kind computes them itself; ``folder`` holds the model's folder."""
         return None
 

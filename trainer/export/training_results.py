@@ -14,7 +14,7 @@ from trainer.core.blocks import Section
 from trainer.core.example import Dataset, Example
 from trainer.core.plan import Plan
 from trainer.data import origins
-from trainer.export import display, doubted, examples, likeness, promised, results
+from trainer.export import display, doubted, examples, likeness, promised, results, tempered
 from trainer.export.description import describe, use
 from trainer.export.finished import Finished
 from trainer.launch.outcome import Outcome, Trial
@@ -57,6 +57,7 @@ def training(
     ``held_out`` are answers to more held-out rows than the validation rows, by models that had not seen them, ``looked`` the rows whose labels
     are checked by such answers, and ``relied`` the sections on what the model relies on."""
     prepared, sections = promised.training(prepared, outcome.answers, settings, events, held_out)
+    sections = [*sections, *tempered.training(outcome, prepared.plan.target, events)]
     plan, out = prepared.plan, spec.work / results.OUT
     reports = {n: plan.target.report(a, settings.seed) for n, a in outcome.answers.items()}
     at = outcome.position

@@ -8,7 +8,8 @@ from trainer.config.settings import Settings
 from trainer.train.position import Position
 
 if TYPE_CHECKING:
-    from trainer.targets.target import Answers
+    from trainer.targets.target import Answers, Target
+    from trainer.targets.temperature import Chosen
 
 MAX_TRAIN_ROWS = 2000  # training rows measured at the end: enough to see how well they were learned, to about one point
 
@@ -18,7 +19,8 @@ class Outcome:
     """The result of a training, from the worker of rank 0 to the driver. Plain values and arrays only.
 
     ``saved`` is the folder with the best model. ``answers`` holds its predictions on every split after it was read back from disk,
-    ``champion`` the predictions of an earlier model on the test rows.
+    ``champion`` the predictions of an earlier model on the test rows. ``target`` is that of the plan with the temperature of a network, which
+    ``calibrated`` tells of; None where the target has none.
     """
 
     saved: Path
@@ -44,6 +46,8 @@ class Outcome:
     decisions: list[dict] = field(default_factory=list)
     details: Any = None  # what the kind says of the trained model: see Kind.after_training
     search: "Searched | None" = None
+    target: "Target | None" = None
+    calibrated: "Chosen | None" = None
     beside: "Outcome | None" = None  # of the same model with its own weights under a linear head
 
 

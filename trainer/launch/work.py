@@ -18,11 +18,13 @@ from trainer.environment import ENVIRONMENT
 from trainer.errors import as_user_error, reading_model
 from trainer.launch import preflight, usage
 from trainer.launch.outcome import MAX_TRAIN_ROWS, Outcome, Searched, Trial
+from trainer.measure import calibration
 from trainer.run_folder import lease as leases, stop
 from trainer.run_folder.events import Events, progress_interval
 from trainer.run_folder.lease import Lease
 from trainer.search import schedule
-from trainer.targets.target import Answers
+from trainer.targets import temperature
+from trainer.targets.temperature import Measured, Tempering
 
 PROGRESS_SECONDS = 2.0  # between two progress events of a prediction, at the beginning
 
@@ -130,9 +132,7 @@ def _measured(ctx, plan: Plan, trained, saved: Path, workers: list[dict], champi
 
     plan.kind.save(trained.model, plan, saved)
     best = plan.kind.load(saved, like=trained.model).to(ctx.device)
-    answers = plan.kind.measure(best, plan, ctx.device, saved.parent)
-    if answers is None:
-        answers = _answers(best, plan, ctx.device)
+    answered = plan.kind.measure(best, plan, ctx.device, saved.parent) or _answers(best, plan, ctx.device)
     details = plan.kind.after_training(best, plan, ctx.device, events)
     device = ctx.device.type
     events.resource(
@@ -158,7 +158,9 @@ def _measured(ctx, plan: Plan, trained, saved: Path, workers: list[dict], champi
         samples_per_second=round(trained.rate, 1),
         gradient_bytes=trained.gradient_bytes,
         workers=workers,
-        answers=answers,
+        answers=answered.answers,
+        target=answered.target,
+        calibrated=answered.calibrated,
         champion=champion,
         versions=usage.versions(),
         hardware=preflight.hardware(),
@@ -179,11 +181,11 @@ def _with_linear_head(outcome: Outcome, plan: Plan, ctx, saved: Path) -> Outcome
         return None
     seconds, cpu = time.monotonic() - began, time.process_time() - cpu
     plan.kind.save(model, plan, saved)
-    answers = _answers(model, plan, ctx.device)
+    answered = _answers(model, plan, ctx.device)
     used = {**outcome.workers[0], "cpu_seconds": round(cpu, 2), "seconds": round(seconds, 2)}
     return replace(
-        outcome, saved=saved, answers=answers, seconds=round(seconds, 3), workers=[used], learning_rate=0.0, epochs=0.0,
-        position=Position(), warnings=[],
+        outcome, saved=saved, answers=answered.answers, target=answered.target, calibrated=answered.calibrated, seconds=round(seconds, 3),
+        workers=[used], learning_rate=0.0, epochs=0.0, position=Position(), warnings=[],
     )  # fmt: skip
 
 
@@ -260,12 +262,24 @@ def _user_errors(folder: str):
         raise error from e
 
 
-def _answers(model, plan: Plan, device) -> dict[str, Answers]:
-    """The answers of ``model`` on all splits; of many training rows those on a sample."""
+def _answers(model, plan: Plan, device) -> Measured:
+    """The answers of ``model`` on all splits, at the temperature that the validation rows choose; of many training rows those on a sample."""
     from trainer.train import evaluate
 
     sampled = {**plan.splits, "train": _sample(plan.splits["train"], plan.settings.seed)}
-    return {name: evaluate.answers(model, rows, plan.target, device, folded=True) for name, rows in sampled.items()}
+    if not isinstance(plan.target, Tempering):
+        return Measured({name: evaluate.answers(model, rows, plan.target, device, folded=True) for name, rows in sampled.items()})
+    held_out = sampled["validation"]
+    known = evaluate.outputs(model, held_out, plan.target, device, folded=True)
+    chosen = temperature.chosen(plan.target.held_out(known, held_out.example_targets()), plan.kind.things)
+    target, answers = plan.target.with_temperature(chosen.temperature), {}
+    for name, rows in sampled.items():
+        outputs = known if name == "validation" else evaluate.outputs(model, rows, plan.target, device, folded=True)
+        truth = rows.example_targets()
+        if name == "test":
+            chosen = replace(chosen, before=calibration.figures(plan.target, plan.target.answers(outputs, truth)))
+        answers[name] = target.answers(temperature.applied(target, outputs), truth)
+    return Measured(answers, target, chosen)
 
 
 def _sample(rows: Rows, seed: int) -> Rows:

@@ -1,8 +1,19 @@
 """Whether a model with a confidence of 80 % is correct in 80 of 100 cases."""
 
+from typing import Any
+
 import numpy
 
+from trainer.measure.metric import LOSS
 from trainer.measure.predictions import Predictions
+
+
+def figures(target: Any, answers: Any) -> dict[str, float]:
+    """How well the probabilities of ``answers`` fit, by the name of the figure: the loss, and the error of ``calibration`` where it has one."""
+    found = {name: value for name, value in target.summary(answers).items() if name == LOSS.name}
+    if isinstance(answers, Predictions) and (of_bins := calibration(answers)):
+        found["ece"] = of_bins["ece"]
+    return found
 
 
 def calibration(a: Predictions, bins: int = 10) -> dict:

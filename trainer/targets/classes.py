@@ -10,9 +10,10 @@ from trainer.measure.dummy import dummy
 from trainer.measure.histogram import histogram
 from trainer.measure.metric import Metrics
 from trainer.measure.predictions import MAX_CLASSES, Predictions
-from trainer.targets import promise as promises, target
+from trainer.targets import promise as promises, target, temperature as temperatures
 from trainer.targets.doubt import Doubt, Doubts
 from trainer.targets.promise import Kept, Promise
+from trainer.targets.temperature import HeldOut
 
 _ROWS = 128  # of an evaluation in memory at once
 _LEAST = 1e-12  # a likelihood of zero would be an infinite loss
@@ -26,11 +27,12 @@ _ODDS = 1e-30  # the smallest probability whose odds are told apart
 class Classes:
     """The label map: the position of a label is the model's output for it. Outputs are the probabilities of all classes. ``factors`` multiply
     them before the highest is answered; without them the most likely class is. The limits of the promise are probabilities from which a
-    class is possible."""
+    class is possible. ``temperature`` is that of a network."""
 
     labels: tuple[str, ...]
     factors: tuple[float, ...] = ()
     promise: Promise | None = None
+    temperature: float = temperatures.NONE
 
     key: ClassVar[str] = "labels"
     metrics: ClassVar[Metrics] = metric.CLASSIFICATION
@@ -99,6 +101,7 @@ class Classes:
 
     def described(self) -> dict:
         described = {self.key: list(self.labels), **({"factors": list(self.factors)} if self.factors else {})}
+        described |= temperatures.described(self.temperature)
         return {**described, **({"promise": self.promise.described()} if self.promise is not None else {})}
 
     @classmethod
@@ -106,7 +109,17 @@ class Classes:
         labels, factors = tuple(description[cls.key]), tuple(float(f) for f in description.get("factors", ()))
         if factors and (len(factors) != len(labels) or not all(0 < f < numpy.inf for f in factors)):
             raise ValueError(f"there are {len(labels)} labels and {len(factors)} factors, which must be positive numbers")
-        return cls(labels, factors, promises.restored(description.get("promise"), (1, len(labels)), most=1.0))
+        promise = promises.restored(description.get("promise"), (1, len(labels)), most=1.0)
+        return cls(labels, factors, promise, temperatures.restored(description))
+
+    def held_out(self, outputs: numpy.ndarray, truth: numpy.ndarray) -> HeldOut:
+        return temperatures.losses_of_classes(outputs, truth, len(truth))
+
+    def with_temperature(self, temperature: float) -> Self:
+        return replace(self, temperature=temperature)
+
+    def tempered(self, outputs: numpy.ndarray) -> numpy.ndarray:
+        return temperatures.of_classes(outputs, self.temperature)
 
     def promising(self, answers: Predictions, coverage: float) -> tuple[Self, str]:
         known = answers.truth >= 0
@@ -194,7 +207,7 @@ class Classes:
             return float(numpy.average(-numpy.log(numpy.clip(answers.likelihood, _LEAST, 1)), weights=of_rows))
         scores = numpy.log(numpy.clip(answers.probabilities.astype(numpy.float64), _LEAST, 1))
         if correction is not None:
-            scores -= numpy.log(correction)
+            scores -= numpy.log(correction) / self.temperature
         right = scores[numpy.arange(len(answers)), answers.truth]
         tried = _TEMPERATURES if len(answers) >= _CALIBRATION_ROWS else (1.0,)
         return min(float(numpy.average(numpy.logaddexp.reduce(scores / t, axis=1) - right / t, weights=of_rows)) for t in tried)

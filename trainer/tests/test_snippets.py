@@ -227,7 +227,7 @@ def test_the_lines_for_tables_read_columns_as_the_model_does(sort):
         "list": ["wool; silk", "tin", "wool;tin"] * 20 + ["", "[silk]; other"],
         "name": [f"town {i % 20}" for i in range(80)] + ["", "elsewhere"],
     }[sort]
-    part = parts.learn(sort, cells)
+    part = parts.wide(parts.learn(sort, cells))
     tree = ast.parse(SNIPPETS["columns"].read_text())
     patterns = {"unknown", "missing", "months", "name_of_month", "date", "clock", "period", "word"}
     body = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef)]

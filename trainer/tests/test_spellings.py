@@ -22,7 +22,9 @@ from trainer.data.columns import spellings
         (["yes", "no"], {}),
         (["0", "1", "y"], {}),
         (["f", "t", "n", "0"], {}),
-        (["1", "2", "inf"], {"inf": ""}),
+        (["TRUE", "true", "true", "maybe"], {"TRUE": "true"}),
+        (["1", "2", "inf", "-inf"], {"inf": "", "-inf": ""}),
+        (["inf", "fin"], {}),
         ([f"{'Species' if i % 2 else 'species'} of plot {i // 2}x" for i in range(400)], {}),
     ],
 )

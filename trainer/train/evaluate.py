@@ -4,6 +4,7 @@ import numpy
 import torch
 
 from trainer.core.plan import Rows
+from trainer.targets import temperature
 from trainer.targets.target import Answers, Target
 from trainer.train import batches, forward, spread
 
@@ -17,13 +18,17 @@ def outputs(
     world: int = 1,
     folded: bool = False,
     on_progress=None,
-):
+) -> numpy.ndarray:
     """The outputs of ``model`` for every example (see ``Target.read``); for a long example the mean or the sum over its pieces. Where rows have
     several answers each, the outputs for every answer.
 
     Each of several workers computes its share, and all get the whole. ``on_progress`` is called with the number of rows that are done.
-    Features that have a method ``together`` compute the outputs of all rows themselves.
+    Features that have a method ``together`` compute the outputs of all rows themselves. The outputs are those at the temperature of the target.
     """
+    return temperature.applied(target, _outputs(model, rows, target, device, rank, world, folded, on_progress))
+
+
+def _outputs(model: torch.nn.Module, rows: Rows, target: Target, device: torch.device, rank: int, world: int, folded: bool, on_progress):
     if together := getattr(rows.features, "together", None):
         found = together(model, device, rank, world)
         found = found if isinstance(found, numpy.ndarray) else target.read(found, None, folded)

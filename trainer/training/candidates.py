@@ -203,7 +203,7 @@ def held_out_answers(candidate: Candidate, plan: "Plan") -> "Answers | None":
 
 def trained(base: Base, outcome: Outcome, target: "Target") -> Candidate:
     """The network that the workers trained."""
-    decided, outcome.answers = target.decided(outcome.answers)
+    decided, outcome.answers = (outcome.target or target).decided(outcome.answers)
     return Candidate(base, _title(base), outcome, target=decided)
 
 
@@ -211,7 +211,8 @@ def as_it_is(base: Base, outcome: Outcome) -> list[Candidate]:
     """The same base with its own weights, if the workers tried it beside the training."""
     if outcome.beside is None:
         return []
-    return [Candidate(base, f"{base.name} as it is, with a linear model on its features", outcome.beside, variant="frozen")]
+    title = f"{base.name} as it is, with a linear model on its features"
+    return [Candidate(base, title, outcome.beside, variant="frozen", target=outcome.beside.target)]
 
 
 def best(found: list[Candidate], wanted: Wanted, plan: "Plan") -> Candidate:
@@ -232,7 +233,8 @@ def _loss(candidate: Candidate, found: list[Candidate], plan: "Plan") -> float:
     """The loss by which candidates are compared: on rows held out in turn if all have it, else on the validation rows."""
     if candidate.held_out_loss is not None and _by_folds(found):
         return candidate.held_out_loss
-    return comparison_loss(candidate.outcome.answers["validation"], plan, candidate.fitted is None and candidate.beside is None)
+    of_network = candidate.fitted is None and candidate.beside is None
+    return comparison_loss(candidate.outcome.answers["validation"], plan, of_network, candidate.target)
 
 
 def _rank(candidate: Candidate, found: list[Candidate], plan: "Plan") -> tuple[float, float]:
@@ -243,15 +245,15 @@ def _rank(candidate: Candidate, found: list[Candidate], plan: "Plan") -> tuple[f
     return (-value if plan.target.metrics[plan.metric].higher_is_better else value), loss
 
 
-def comparison_loss(answers: "Answers", plan: "Plan", network: bool = False) -> float:
-    """The loss by which candidates are compared: see ``Target.comparison_loss``.
+def comparison_loss(answers: "Answers", plan: "Plan", network: bool = False, target: "Target | None" = None) -> float:
+    """The loss by which candidates are compared: see ``Target.comparison_loss``. ``target`` is that of the candidate; None for that of the plan.
 
     Rows have weights only where a person asked for class weights, which all candidates then have. Those that were chosen for a network
     alone are taken back.
     """
     of_classes = None if plan.weights is None else numpy.asarray(plan.weights)
     of_network = plan.settings.source("class_weights") == options.CHOSEN
-    return plan.target.comparison_loss(answers, None if of_network else of_classes, of_classes if of_network and network else None)
+    return (target or plan.target).comparison_loss(answers, None if of_network else of_classes, of_classes if of_network and network else None)
 
 
 def entries(found: list[Candidate], chosen: Candidate, wanted: Wanted, plan: "Plan") -> list[dict]:

@@ -78,6 +78,9 @@ func trainingVerdict(r *results.Result) Verdict {
 		v.Help = help(r)
 		v.Sentence = v.Word + ": "
 	}
+	if v.Grade == GradeBad {
+		v.Sentence = v.Word + ": "
+	}
 	if leak := leak(r); leak != "" {
 		v.Help = strings.TrimSpace("Before you rely on it: " + leak + " " + v.Help)
 		if v.Grade != GradeBad {

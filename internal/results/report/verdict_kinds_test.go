@@ -71,7 +71,7 @@ func TestLinksAreJudgedByTheirRankAndBesideTheSimpleRules(t *testing.T) {
 			r.Metrics.Test = results.Scores{"mrr": score(0.008, 0.005, 0.01), "auc": score(0.51, 0.48, 0.54)}
 		}, Verdict{
 			Grade: GradeBad, Word: "No better than guessing",
-			Sentence: "MRR 0.008 (95 % interval 0.005 to 0.010) on 527 held-out edges, AUC 0.510",
+			Sentence: "No better than guessing: MRR 0.008 (95 % interval 0.005 to 0.010) on 527 held-out edges, AUC 0.510",
 		}},
 		"few test edges": {func(r *results.Result) {
 			r.Metrics.Baselines = r.Metrics.Baselines[len(r.Metrics.Baselines)-1:]

@@ -1,6 +1,7 @@
 """Chooses the text and the label column. Every choice has a reason as a sentence; ambiguous columns raise UserError."""
 
 from dataclasses import dataclass
+from typing import NoReturn
 
 from trainer.core import registry
 from trainer.data.columns.profiles import Profile
@@ -30,7 +31,7 @@ def label(seen: dict[str, Profile], wanted: str, where: str, task: str = "auto",
         usable = named[:1]
     if usable:
         if len(usable) > 1 and usable[0].lower() not in ("label", "labels", "target"):
-            _ask_label(usable, seen, where)
+            ask_label(usable, seen, where)
         others = f" (not {some(usable[1:])})" if len(usable) > 1 else ""
         return Choice((usable[0],), f"{column(usable[0])} is used as the label because of its name{others}; {_values(seen[usable[0]])}.")
     useful = [p for p in seen.values() if p.cells and not p.is_identifier and not p.tells_when_or_where]
@@ -55,9 +56,9 @@ def _by_values(seen: dict[str, Profile], where: str, task: str, pictures: bool, 
     best, *rest = sorted(scores, key=scores.get, reverse=True)
     last = seen[names[-1]]
     if last.tells_when_or_where and last.is_class and seen[best].numeric:  # the others are measures, and dates that repeat may be the question
-        _ask_label([best, *rest, last.name], seen, where)
+        ask_label([best, *rest, last.name], seen, where)
     if rest and scores[rest[0]] >= 0.9 * scores[best]:
-        _ask_label([best, *rest], seen, where)
+        ask_label([best, *rest], seen, where)
     place = "the only" if not in_order else "the last" if best == names[-1] else "the first" if best == names[0] else "a"
     what = "few, repeating values" if seen[best].is_class else "measured numbers"
     others = f" If the label is {' or '.join(rest[:4])}, set label_column." if rest else ""
@@ -240,11 +241,12 @@ def _values(p: Profile) -> str:
     return f"it has {p.distinct} different values"
 
 
-def _ask_label(names: list[str], seen: dict[str, Profile], where: str) -> None:
+def ask_label(names: list[str], seen: dict[str, Profile], where: str) -> NoReturn:
+    """Raise the error that asks which of these columns is the label, with what each of them holds."""
     _ask("label", names, where, why=f"Of these, {offers(names, seen)}.")
 
 
-def _ask(role: str, names: list[str], where: str, hint: str = "", why: str = "") -> None:
+def _ask(role: str, names: list[str], where: str, hint: str = "", why: str = "") -> NoReturn:
     raise UserError(
         f"ambiguous_{role}", f"Several columns of {where} could be the {role}: {some(names)}.", f"Set {role}_column to the right one.{hint}", why
     )

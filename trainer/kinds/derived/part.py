@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
 import numpy
 
@@ -32,6 +32,18 @@ class Part(Protocol):
 
     @classmethod
     def restored(cls, described: dict) -> Self: ...
+
+
+@runtime_checkable
+class Widened(Protocol):
+    """A part that can be read as more numbers, too many for models that read all of them at once."""
+
+    def wide(self) -> Part: ...
+
+
+def wide(part: Part) -> Part:
+    """``part`` with all numbers that it can be read as."""
+    return part.wide() if isinstance(part, Widened) else part
 
 
 def _sorts() -> dict[str, type[Part]]:

@@ -1,11 +1,12 @@
-"""A column of texts as a few numbers for each: its words and pairs of words, weighed by tf-idf, in the directions in which texts differ most.
+"""A column of texts as numbers: its words and pairs of words, weighed by tf-idf, in the directions in which texts differ most, and its most frequent
+words one by one.
 
 Texts that repeat, such as answers of a questionnaire, are categories as well.
 """
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy
 
@@ -16,7 +17,8 @@ from trainer.kinds.derived import part
 from trainer.kinds.derived.names import LEAST
 from trainer.measure.tfidf import TfIdf
 
-TERMS, DIRECTIONS = 1_000, 16
+TERMS, DIRECTIONS, ALONE = 1_000, 16, 100
+_COMMON = 0.5  # of the texts; words in more of them tell little
 _ROWS = 5_000  # from which terms are learnt
 _TEXTS = 3  # that a term is in
 _CUT = 20_000  # characters of a text that are read
@@ -26,12 +28,15 @@ _WORD = re.compile(TfIdf.WORD)
 
 @dataclass(frozen=True)
 class TextParts:
-    """``weights`` are the idf of ``terms``, ``directions`` (terms x directions) where they point to."""
+    """``weights`` are the idf of ``terms``, ``directions`` (terms x directions) where they point to. ``alone`` are the places of the terms that are
+    numbers of their own, too: none, or all of ``words`` where it was made ``wide``. Models that were saved before have none."""
 
     terms: tuple[str, ...]
     weights: tuple[float, ...]
     directions: numpy.ndarray
     categories: tuple[str, ...] = ()
+    alone: tuple[int, ...] = ()
+    words: tuple[int, ...] = field(default=(), compare=False)
     _known: dict[str, numpy.ndarray] = field(default_factory=dict, compare=False, repr=False)
     _places: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
 
@@ -40,7 +45,11 @@ class TextParts:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return ("number of words", *(f"words, direction {i + 1}" for i in range(self.directions.shape[1])))
+        directions = (f"words, direction {i + 1}" for i in range(self.directions.shape[1]))
+        return ("number of words", *directions, *(f'the word "{self.terms[i]}"' for i in self.alone))
+
+    def wide(self) -> "TextParts":
+        return replace(self, alone=self.words, _known={})
 
     @classmethod
     def learn(cls, cells: list[str]) -> "TextParts | None":
@@ -59,7 +68,7 @@ class TextParts:
         directions = numpy.asarray([[float(f"{v:.6g}") for v in row] for row in found.T])
         weights = tuple(1 + math.log((1 + learnt.texts) / (1 + n)) for n in terms.frequencies)
         repeated = part.frequent(cells, LEAST, MAX_CATEGORIES) if len(set(cells)) * _REPEATED <= len(cells) else ()
-        return cls(tuple(terms.terms), weights, directions, repeated)
+        return cls(tuple(terms.terms), weights, directions, repeated, words=() if repeated else _frequent_words(terms))
 
     @classmethod
     def restored(cls, described: dict) -> "TextParts":
@@ -68,11 +77,14 @@ class TextParts:
         directions = numpy.asarray([[part.finite(v) for v in row] for row in described["directions"]], numpy.float64)
         if directions.ndim != 2 or not len(terms) == len(weights) == len(directions) or not 1 <= directions.shape[1] <= DIRECTIONS:
             raise ValueError("the words of a column are not described")
-        return cls(terms, weights, directions, part.strings(described["categories"], MAX_CATEGORIES))
+        alone = described.get("alone", [])
+        if not isinstance(alone, list) or len(alone) > ALONE or not all(type(i) is int and 0 <= i < len(terms) for i in alone):
+            raise ValueError("the words of a column are not described")
+        return cls(terms, weights, directions, part.strings(described["categories"], MAX_CATEGORIES), tuple(dict.fromkeys(alone)))
 
     def described(self) -> dict:
         found = {"terms": list(self.terms), "weights": list(self.weights), "directions": self.directions.tolist()}
-        return found | {"categories": list(self.categories)}
+        return found | {"categories": list(self.categories), "alone": list(self.alone)}
 
     def values(self, cells: list[str]) -> numpy.ndarray:
         found = numpy.empty((len(cells), len(self.names)))
@@ -99,5 +111,14 @@ class TextParts:
         found[0], found[1:] = math.log1p(len(words)), 0.0
         if places:
             weights = numpy.asarray([(1 + math.log(counts[p])) * self.weights[p] for p in places])
-            found[1:] = weights @ self.directions[places] / math.sqrt(weights @ weights)
+            length = math.sqrt(weights @ weights)
+            found[1 : 1 + self.directions.shape[1]] = weights @ self.directions[places] / length
+            of_place = dict(zip(places, (weights / length).tolist(), strict=True))
+            found[1 + self.directions.shape[1] :] = [of_place.get(i, 0.0) for i in self.alone]
         return found
+
+
+def _frequent_words(terms: TfIdf) -> tuple[int, ...]:
+    """The places of the most frequent words that are not in most texts."""
+    words = [i for i, t in enumerate(terms.terms) if t.isalnum() and terms.frequencies[i] <= _COMMON * terms.texts]
+    return tuple(sorted(sorted(words, key=lambda i: (-terms.frequencies[i], terms.terms[i]))[:ALONE]))

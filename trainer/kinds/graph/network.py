@@ -8,6 +8,7 @@ import numpy as np
 from trainer.core.plan import Plan, Rows
 from trainer.kinds.graph.target import Links
 from trainer.targets.target import Target
+from trainer.targets.temperature import Measured
 
 TABLE = "table.npy"  # beside the folder of the model: the table of all nodes by the model
 
@@ -37,8 +38,9 @@ def save(model, plan: Plan, folder: Path) -> None:
     model.save(folder, {"task": plan.task, "fanout": plan.shape["fanout"], **labels})
 
 
-def measured(model, plan: Plan, device, folder: Path) -> dict:
-    """The answers on all splits, from one table of all nodes, which is left as ``TABLE`` in ``folder``."""
+def measured(model, plan: Plan, device, folder: Path) -> Measured:
+    """The answers on all splits, from one table of all nodes, which is left as ``TABLE`` in ``folder``. They have no temperature: the weights of
+    the combination with simple models have its place."""
     from trainer.kinds.graph import inference
 
     store = _features(plan.splits["train"]).store
@@ -47,7 +49,7 @@ def measured(model, plan: Plan, device, folder: Path) -> dict:
     np.save(folder / TABLE, table)
     found = {name: _answers(rows, table, model, device, plan.target) for name, rows in plan.splits.items()}
     layers.remove(table)
-    return found
+    return Measured(found)
 
 
 def _answers(rows: Rows, table: np.ndarray, model, device, target: Target):

@@ -10,8 +10,9 @@ from trainer.measure import label_sets as measure, label_thresholds
 from trainer.measure.histogram import histogram
 from trainer.measure.label_sets import LabelSets
 from trainer.measure.metric import Metrics
-from trainer.targets import promise as promises, target
+from trainer.targets import promise as promises, target, temperature as temperatures
 from trainer.targets.promise import Kept, Promise
+from trainer.targets.temperature import HeldOut
 
 _ROWS = 128  # of an evaluation in memory at once
 _FAR = 80.0  # a logit beyond which a probability does not change
@@ -21,12 +22,13 @@ _FAR = 80.0  # a logit beyond which a probability does not change
 class Labels:
     """``separator`` stands between the labels in the data. A model's outputs are the probability of each label, and then of each whether it is
     predicted. A network predicts a label from the probability on that ``thresholds`` has for it; without them from a half on. The limits of the
-    promise are probabilities from which a label is possible; predicted ones always are."""
+    promise are probabilities from which a label is possible; predicted ones always are. ``temperature`` is that of a network."""
 
     labels: tuple[str, ...]
     separator: str = ";"
     thresholds: tuple[float, ...] = ()
     promise: Promise | None = None
+    temperature: float = temperatures.NONE
 
     key: ClassVar[str] = "label_sets"
     metrics: ClassVar[Metrics] = measure.DESCRIBED
@@ -86,7 +88,12 @@ class Labels:
         return [("label", "BYTES", [-1]), ("probability", "FP32", [-1, len(self.labels)]), *possible]
 
     def described(self) -> dict:
-        described = {self.key: list(self.labels), "separator": self.separator, **({"thresholds": list(self.thresholds)} if self.thresholds else {})}
+        described: dict = {
+            self.key: list(self.labels),
+            "separator": self.separator,
+            **({"thresholds": list(self.thresholds)} if self.thresholds else {}),
+        }
+        described |= temperatures.described(self.temperature)
         return {**described, **({"promise": self.promise.described()} if self.promise is not None else {})}
 
     @classmethod
@@ -94,7 +101,18 @@ class Labels:
         labels, thresholds = tuple(description[cls.key]), tuple(float(t) for t in description.get("thresholds", ()))
         if thresholds and len(thresholds) != len(labels):
             raise ValueError(f"there are {len(labels)} labels and {len(thresholds)} thresholds")
-        return cls(labels, str(description["separator"]), thresholds, promises.restored(description.get("promise"), (1, len(labels)), most=1.0))
+        promise = promises.restored(description.get("promise"), (1, len(labels)), most=1.0)
+        return cls(labels, str(description["separator"]), thresholds, promise, temperatures.restored(description))
+
+    def held_out(self, outputs: numpy.ndarray, truth: numpy.ndarray) -> HeldOut:
+        return temperatures.losses_of_labels(outputs[:, : len(self.labels)], truth)
+
+    def with_temperature(self, temperature: float) -> Self:
+        return replace(self, temperature=temperature)
+
+    def tempered(self, outputs: numpy.ndarray) -> numpy.ndarray:
+        found = temperatures.of_labels(outputs[:, : len(self.labels)], self.temperature)
+        return numpy.concatenate([found, self._likely(found)], axis=1).astype(outputs.dtype)
 
     def promising(self, answers: LabelSets, coverage: float) -> tuple[Self, str]:
         rows, truth = numpy.nonzero(answers.truth)

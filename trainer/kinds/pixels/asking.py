@@ -1,7 +1,7 @@
 """What a saved network answers: on all splits after a training, and for the pictures of a dataset. Runs in workers."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy
 import torch
@@ -9,29 +9,42 @@ import torch
 from trainer.core.plan import Plan, Saved, all_of
 from trainer.export import sheet
 from trainer.kinds.pixels import delivery, inference, overlay
+from trainer.kinds.pixels.numbers import PixelNumbers
 from trainer.kinds.pixels.question import Question
 from trainer.kinds.pixels.scenes import answering
 from trainer.kinds.pixels.scenes.units import Units
 from trainer.kinds.pixels.shown import Chooser
-from trainer.kinds.pixels.target import Counted
+from trainer.kinds.pixels.sure import looking
+from trainer.kinds.pixels.target import Counted, PixelClasses
 from trainer.kinds.pixels.windows import Windows
+from trainer.measure import calibration
+from trainer.targets.temperature import NONE, Measured
 
 _TRAINING_PIXELS = 40_000_000  # of the training pictures that are measured at the end
 
 
-def measured(model: Any, plan: Plan, device: torch.device) -> dict[str, Counted]:
-    """The answers on all splits; of many training pictures on some. Those on the test pictures have windows for the report."""
-    found = {}
-    for split, rows in plan.splits.items():
-        windows: Windows = rows.features  # type: ignore[assignment]
-        if split == "train":
-            found[split] = Counted(inference.figures(model, _some(windows), device))
-            continue
-        chooser = Chooser(windows, plan.target) if split == "test" else None  # type: ignore[arg-type]
-        figures = inference.figures(model, windows, device, on_answer=chooser and chooser.look)
-        shown = chooser and chooser.chosen(lambda number: inference.answer(model, windows, number, device)[0])  # noqa: B023 - called at once
-        found[split] = Counted(figures, shown)
-    return found
+def measured(model: Any, plan: Plan, device: torch.device) -> Measured:
+    """The answers on all splits; of many training pictures on some. Those on the test pictures have windows for the report. The validation pictures
+    choose the temperature, and the limits of what is promised of pixels."""
+    train, held_out, test = (cast(Windows, plan.splits[name].features) for name in ("train", "validation", "test"))
+    target, chosen = cast(PixelClasses | PixelNumbers, plan.target), None
+    if isinstance(target, PixelClasses):
+        chosen = looking.chosen(model, target, held_out, device)
+        target = replace(target, temperature=chosen.temperature)
+    at = getattr(target, "temperature", NONE)
+    counts = looking.Counts(target, held_out.pictures)
+    found = {"train": Counted(inference.figures(model, _some(train), device, temperature=at))}
+    found["validation"] = Counted(inference.figures(model, held_out, device, temperature=at, looking=counts))
+    target, why = looking.promising(target, counts.counts, plan.settings.coverage)
+    chooser, counts = Chooser(test, target), looking.Counts(target, test.pictures)
+    figures = inference.figures(model, test, device, on_answer=chooser.look, temperature=at, looking=counts)
+    shown = chooser.chosen(lambda number: inference.answer(model, test, number, device)[0])
+    found["test"] = Counted(figures, shown, counts.sure(why))
+    if chosen is not None:
+        before = numpy.array(figures)
+        before[:, len(target.labels) ** 2] = counts.losses
+        chosen = replace(chosen, before=calibration.figures(target, Counted(before)))
+    return Measured(found, target, chosen)
 
 
 def _some(windows: Windows) -> Windows:
@@ -52,9 +65,9 @@ def answered(model: Any, saved: Saved, device: torch.device, on_progress: Any) -
     for done, row in enumerate(rows.tolist(), 1):
         if asked is not None and row >= asked.number_of_pictures:
             assert question is not None and question.scenes is not None
-            figures = answering.answer(model, asked, row, question.scenes, device)
+            figures = answering.answer(model, asked, row, question.scenes, saved.target, device)  # type: ignore[arg-type]
         else:
-            answer, loss = inference.answer(model, pictures, row, device)
+            answer, loss = inference.answer(model, pictures, row, device, temperature=getattr(saved.target, "temperature", NONE))
             figures = inference.counted(pictures, row, answer, loss)
             if question is not None:
                 number = int(asked.owner[row]) if asked is not None else row

@@ -1,6 +1,6 @@
 """The answers of a network for pictures of any size, by windows with a border that is computed and not used. Runs in workers."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy
@@ -10,7 +10,9 @@ import torch.nn.functional as F
 from trainer.kinds.pixels import measures
 from trainer.kinds.pixels.codings import EMPTY, MOST
 from trainer.kinds.pixels.windows import CORE_PLACES, HALO, Windows, is_empty, normalised, parts
+from trainer.targets.temperature import NONE
 
+Looking = Callable[[int, torch.Tensor, numpy.ndarray, numpy.ndarray], None]
 CORE = 512  # pixels of a window that are answered, of a network that reads each pixel
 
 
@@ -35,10 +37,20 @@ def of_window(model: Any, pixels: numpy.ndarray, device: torch.device) -> torch.
     return logits[: pixels.shape[0], : pixels.shape[1]]
 
 
-def answer(model: Any, data: Windows, number: int, device: torch.device, scale: tuple[float, float] | None = None) -> tuple[numpy.ndarray, float]:
-    """The answer for each pixel of a picture, EMPTY or NaN where it holds no data; of classes also the sum of the losses of its known pixels.
+def answer(
+    model: Any,
+    data: Windows,
+    number: int,
+    device: torch.device,
+    scale: tuple[float, float] | None = None,
+    temperature: float = NONE,
+    looking: Looking | None = None,
+) -> tuple[numpy.ndarray, float]:
+    """The answer for each pixel of a picture, EMPTY or NaN where it holds no data; of classes also the sum of the losses of its known pixels at the
+    ``temperature``.
 
-    ``scale`` is mean and standard deviation where the network answers in units of them.
+    ``scale`` is mean and standard deviation where the network answers in units of them. ``looking`` gets the logits of the known pixels of each
+    part, what is answered there, and what is right.
     """
     truth = data.truth(number)
     found = numpy.empty(truth.shape, numpy.uint8 if data.classes else numpy.float32)
@@ -49,10 +61,15 @@ def answer(model: Any, data: Windows, number: int, device: torch.device, scale: 
             found[rows, columns] = logits.argmax(-1).to("cpu").numpy()
             known = torch.from_numpy(right < MOST).to(device)
             if known.any():
-                loss += float(F.cross_entropy(logits[known].float(), torch.from_numpy(right).to(device)[known].long(), reduction="sum"))
+                scores = logits[known].float()
+                loss += float(F.cross_entropy(scores / temperature, torch.from_numpy(right).to(device)[known].long(), reduction="sum"))
+                if looking is not None:
+                    looking(number, scores, found[rows, columns][right < MOST], right[right < MOST])
         else:
             mean, std = scale or (0.0, 1.0)
             found[rows, columns] = logits[..., 0].float().cpu().numpy() * std + mean
+            if looking is not None and (there := numpy.isfinite(right)).any():
+                looking(number, logits, found[rows, columns][there], right[there])
         found[rows, columns][is_empty(right, data.classes)] = EMPTY if data.classes else numpy.nan
     return found, loss
 
@@ -64,12 +81,21 @@ def counted(data: Windows, number: int, found: numpy.ndarray, loss: float) -> nu
 
 
 def figures(
-    model: Any, data: Windows, device: torch.device, rank: int = 0, world: int = 1, scale: tuple[float, float] | None = None, on_answer: Any = None
+    model: Any,
+    data: Windows,
+    device: torch.device,
+    rank: int = 0,
+    world: int = 1,
+    scale: tuple[float, float] | None = None,
+    on_answer: Any = None,
+    temperature: float = NONE,
+    looking: Looking | None = None,
 ) -> numpy.ndarray:
-    """The figures of all pictures; each of several workers computes its share. ``on_answer`` gets the number of a picture and its answer."""
+    """The figures of all pictures; each of several workers computes its share. ``on_answer`` gets the number of a picture and its answer; for
+    ``temperature`` and ``looking`` see ``answer``."""
     total = numpy.zeros((data.pictures, measures.width(data.classes)), numpy.float64)
     for number in range(rank, data.pictures, world):
-        found, loss = answer(model, data, number, device, scale)
+        found, loss = answer(model, data, number, device, scale, temperature, looking)
         total[number] = counted(data, number, found, loss)
         if on_answer is not None:
             on_answer(number, found)

@@ -157,9 +157,9 @@ class Pixels(ExampleKind):
 
         measured = reading.is_measured(columns.types)
         found = asked.to_predict(sources, measured, events)
-        if settings.probabilities and (measured or not asked.has_scenes(found[0])):
-            why = "the model answers with numbers" if measured else "the dataset has no scene"
-            events.warning("probabilities_unused", f"There are no maps of probabilities, because {why}.")
+        if settings.probabilities and not asked.has_scenes(found[0]):
+            maps = "maps of intervals" if measured else "maps of probabilities"
+            events.warning("probabilities_unused", f"There are no {maps}, because the dataset has no scene.")
         return found
 
     def content(self, example, columns) -> str:
@@ -214,6 +214,11 @@ class Pixels(ExampleKind):
         from trainer.kinds.pixels import results
 
         return results.samples(answered)
+
+    def answers_sections(self, answered):
+        from trainer.kinds.pixels.sure import words
+
+        return words.answers(answered.target)
 
     def answer_files(self, answered, work, out) -> dict[str, dict]:
         from trainer.kinds.pixels import delivery, overlay, question

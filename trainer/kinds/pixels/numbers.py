@@ -6,7 +6,8 @@ from typing import ClassVar, Self
 import numpy
 
 from trainer.kinds.pixels import measures
-from trainer.kinds.pixels.target import Counted, OfPixels
+from trainer.kinds.pixels.sure.levels import RANGES, ranges
+from trainer.kinds.pixels.target import OF_PIXELS, Counted, OfPixels
 from trainer.measure.metric import LOSS, TARGET_UNIT, Metric, Metrics, table
 from trainer.targets import promise as promises, spans, target
 from trainer.targets.promise import Kept, Promise, Unit
@@ -17,11 +18,13 @@ _HUGE = 1e150  # of a limit
 @dataclass(frozen=True)
 class PixelNumbers(OfPixels):
     """The model works in units of the standard deviation of the training pixels around their mean; saved models answer in the unit of the data. The
-    limit of the promise is that of the mean of a picture."""
+    limit of the promise is that of the mean of a picture, those of ``of_pixels`` are half the width of the interval of a pixel, for each range of
+    answers (see ``sure.levels``)."""
 
     mean: float
     std: float
     promise: Promise | None = None
+    of_pixels: Promise | None = None
 
     key: ClassVar[str] = "pixel_mean"
     promise_of: ClassVar[Unit] = Unit("means of pictures", "pictures")
@@ -52,11 +55,20 @@ class PixelNumbers(OfPixels):
         return outputs[:, 5] / numpy.maximum(1, outputs[:, 6])
 
     def described(self) -> dict:
-        return {self.key: self.mean, "pixel_std": self.std, **({"promise": self.promise.described()} if self.promise is not None else {})}
+        promised = {"promise": self.promise, OF_PIXELS: self.of_pixels}
+        described = {name: made.described() for name, made in promised.items() if made is not None}
+        return {self.key: self.mean, "pixel_std": self.std, **described}
 
     @classmethod
     def restored(cls, description: dict) -> Self:
-        return cls(description[cls.key], description["pixel_std"], promises.restored(description.get("promise"), (1,), _HUGE))
+        promise, of_pixels = (promises.restored(description.get(name), (n,), _HUGE) for name, n in (("promise", 1), (OF_PIXELS, len(RANGES) + 1)))
+        return cls(description[cls.key], description["pixel_std"], promise, of_pixels)
+
+    def around(self, answered: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
+        """The ends (float32) of the intervals around the numbers that are ``answered`` for pixels."""
+        limits = self.of_pixels.limits if self.of_pixels is not None else (0.0,) * (len(RANGES) + 1)
+        half = numpy.asarray(limits, numpy.float32)[ranges(answered, self.mean, self.std)]
+        return answered - half, answered + half
 
     def promising(self, answers: Counted, coverage: float) -> tuple[Self, str]:
         true, said = self._means(answers.figures)

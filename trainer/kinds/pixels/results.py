@@ -16,6 +16,7 @@ from trainer.kinds.pixels import codings, delivery, overlay, shown
 from trainer.kinds.pixels.encoder import Encoder
 from trainer.kinds.pixels.numbers import PixelNumbers
 from trainer.kinds.pixels.scenes import units, where
+from trainer.kinds.pixels.sure import words
 from trainer.kinds.pixels.target import Counted, PixelClasses, ious
 from trainer.measure import intervals
 from trainer.run_folder import files
@@ -39,11 +40,12 @@ def sections(finished: Finished) -> list[Section]:
     found = [Section(DATA, "Pictures and masks", [blocks.facts(facts), *where.maps(finished.data)])]
     if not len(test):
         return found
+    promised = words.sections(cast(PixelClasses | PixelNumbers, target), test.sure, finished.settings.seed, finished.events)
     inside: list[Block] = []
     if isinstance(target, PixelClasses):
         inside += [_areas(target, test, finished.settings.seed), _confused(target, test)]
     inside += _windows(finished, target, test)
-    return [*found, Section(RESULT, "Areas", inside)]
+    return [*found, Section(RESULT, "Areas", inside), *promised]
 
 
 def _areas(target: PixelClasses, test: Counted, seed: int) -> Block:

@@ -12,19 +12,22 @@ from trainer.kinds.pixels.codings import MOST
 from trainer.kinds.pixels.drawn import BACKGROUND, DRAWN, SEPARATOR
 from trainer.measure import intervals
 from trainer.measure.metric import LOSS, Metric, Metrics, table
-from trainer.targets import promise as promises, spans, target
+from trainer.targets import promise as promises, spans, target, temperature as temperatures
 from trainer.targets.promise import Kept, Promise, Unit
 
 _ROUNDED = 1e-6  # of a share
+OF_PIXELS = "pixel_promise"  # in the description of a target
 MIOU, ACCURACY, BORDERS = "mean_iou", "pixel_accuracy", "boundary_f1"
 
 
 @dataclass(frozen=True)
 class Counted:
-    """``figures`` are those of each picture (see ``measures``). ``shown`` are windows for the report; None where there are none."""
+    """``figures`` are those of each picture (see ``measures``). ``shown`` are windows for the report, and ``sure`` is how sure the answers for
+    pixels were (see ``sure.looking``); None where there are none."""
 
     figures: numpy.ndarray
     shown: Any = None
+    sure: Any = None
 
     def __len__(self) -> int:
         return len(self.figures)
@@ -99,10 +102,13 @@ class OfPixels(target.WithoutSingleAnswers):
 
 @dataclass(frozen=True)
 class PixelClasses(OfPixels):
-    """The label map: the position of a label is the class of a pixel. The limits of the promise are those of the share of each class."""
+    """The label map: the position of a label is the class of a pixel. The limits of the promise are those of the share of each class, those of
+    ``of_pixels`` the probabilities from which each class of a pixel is possible, at the ``temperature`` of the network."""
 
     labels: tuple[str, ...]
     promise: Promise | None = None
+    temperature: float = temperatures.NONE
+    of_pixels: Promise | None = None
 
     key: ClassVar[str] = "pixel_classes"
     promise_of: ClassVar[Unit] = Unit("areas of classes in pictures", "pictures")
@@ -140,12 +146,15 @@ class PixelClasses(OfPixels):
         return outputs[:, -len(self.labels) :].argmax(axis=1)
 
     def described(self) -> dict:
-        return {self.key: list(self.labels), **({"promise": self.promise.described()} if self.promise is not None else {})}
+        promised = {"promise": self.promise, OF_PIXELS: self.of_pixels}
+        described = {self.key: list(self.labels), **temperatures.described(self.temperature)}
+        return {**described, **{name: made.described() for name, made in promised.items() if made is not None}}
 
     @classmethod
     def restored(cls, description: dict) -> Self:
         labels = tuple(description[cls.key])
-        return cls(labels, promises.restored(description.get("promise"), (len(labels),), most=1.0 + _ROUNDED))
+        promise = promises.restored(description.get("promise"), (len(labels),), most=1.0 + _ROUNDED)
+        return cls(labels, promise, temperatures.restored(description), promises.restored(description.get(OF_PIXELS), (len(labels),), most=1.0))
 
     def promising(self, answers: Counted, coverage: float) -> tuple[Self, str]:
         true, said = self._shares(answers.figures)
@@ -176,6 +185,13 @@ class PixelClasses(OfPixels):
         """Pixels by their true and their predicted class, over all pictures or of each (… x classes x classes)."""
         count = len(self.labels)
         return figures[..., : count * count].reshape(*figures.shape[:-1], count, count)
+
+    def possible(self, odds: numpy.ndarray, answered: numpy.ndarray) -> numpy.ndarray:
+        """Which classes of pixels are possible by the promise (… x classes), by their probabilities and the class that is ``answered``."""
+        limits = self.of_pixels.limits if self.of_pixels is not None else (0.0,)
+        found = odds >= numpy.asarray(limits, numpy.float32)
+        numpy.put_along_axis(found, answered[..., None].astype(numpy.int64), True, axis=-1)
+        return found
 
     def areas(self, figures: numpy.ndarray) -> numpy.ndarray:
         """Pixels that were answered with each class, also where the truth is not known (… x classes)."""

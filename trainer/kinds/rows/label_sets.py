@@ -5,7 +5,7 @@ The target of an example has its labels with the separator of the data between t
 
 import collections
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from trainer.data import names
 from trainer.data.columns import choices, values
@@ -109,6 +109,8 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, where: str, pi
         named = list(seen)
     if form is None and len(wanted) < 2:
         form = next((f for n in named if (f := in_column(n, tables, asked))), None)
+        if form is not None and not asked and not wanted:
+            form = _beside_others(form, seen, tables, where)
         if form is None and pictures:
             form = next((f for n in named if (f := _in_rows(n, pictures[0], all_columns, tables, asked))), None)
     if form is None and asked:
@@ -117,6 +119,23 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, where: str, pi
             "Separate the labels of a row by a semicolon in one column, or write a column of 0 and 1 for each label; name them in label_column.",
         )  # fmt: skip
     return form
+
+
+def _beside_others(form: Form, seen: dict[str, Profile], tables: list[Table], where: str) -> Form:
+    """``form``, which says what else may be the label. Its column often describes the rows instead, unless its name is that of a label: so a number
+    or a class in the last column, or where columns have no order, is asked about."""
+    if form.name.strip().lower() in names.LABELS:
+        return form
+    others = [n for n, p in seen.items() if n != form.name and _may_be_label(p)]
+    if others and (not all(t.in_order for t in tables) or others[-1] == list(seen)[-1]):
+        choices.ask_label([form.name, *others], seen, where)
+    more = f" If the label is {' or '.join(others[:4])}, set label_column." if others else ""
+    return replace(form, why=form.why + more)
+
+
+def _may_be_label(p: Profile) -> bool:
+    described = names.is_identifier(p.name) or p.name.strip().lower() in names.TEXT_NAMES or p.is_identifier or p.is_free_text
+    return bool(p.cells) and not described and not p.tells_when_or_where and (p.is_measure or p.is_class)
 
 
 def in_column(name: str, tables: list[Table], asked: bool) -> Form | None:

@@ -27,8 +27,10 @@ class Columns:
     parts: tuple[Part | None, ...]
 
     @staticmethod
-    def learn(data: Dataset, examples: Sequence[Example]) -> "Columns":
-        """The columns with the categories of ``examples``: the most frequent ones where there are more than trees can tell apart."""
+    def learn(data: Dataset, examples: Sequence[Example], wide: bool = False) -> "Columns":
+        """The columns with the categories of ``examples``: the most frequent ones where there are more than trees can tell apart. ``wide`` reads
+        parts as all numbers that they can be read as."""
+        learnt = {name: parts.wide(part) if wide else part for name, part in data.learnt.items()}
         found: list[dict] = []
         for place, name in enumerate(data.columns):
             sort = data.types[name]
@@ -36,9 +38,9 @@ class Columns:
             if sort == CATEGORY:
                 column["categories"] = _frequent(*columnar.codes(examples, place))
             elif sort != NUMBER:
-                column |= data.learnt[name].described()
+                column |= learnt[name].described()
             found.append(column)
-        return Columns(tuple(found), tuple(data.learnt.get(name) for name in data.columns))
+        return Columns(tuple(found), tuple(learnt.get(name) for name in data.columns))
 
     @property
     def known(self) -> list[int]:

@@ -12,6 +12,7 @@ from trainer.core.plan import Rows
 from trainer.data.columns.features import CATEGORY
 from trainer.kinds.derived.part import Part
 
+LARGEST = 10  # deviations of an encoded number
 _AT_ONCE = 8_000_000  # numbers of an encoding in memory at once
 HIDDEN = (128, 64)  # widths of the layers of the built-in network and of the estimator perceptron
 
@@ -124,8 +125,8 @@ def _scale(values: numpy.ndarray) -> tuple[list[float], list[float]]:
 
 def _standardised(values: numpy.ndarray, column: dict) -> numpy.ndarray:
     scaled = (values - column["mean"]) / column["std"]
-    # Values are clipped at ten standard deviations, so that one outlier cannot dominate the row.
-    return numpy.clip(numpy.nan_to_num(scaled, nan=0.0), -10, 10).astype(numpy.float32)
+    # Values are clipped at ``LARGEST`` standard deviations, so that one outlier cannot dominate the row.
+    return numpy.clip(numpy.nan_to_num(scaled, nan=0.0), -LARGEST, LARGEST).astype(numpy.float32)
 
 
 def _one_hot(cells: list[str], codes: numpy.ndarray, categories: Sequence[str], found: numpy.ndarray) -> None:

@@ -10,23 +10,24 @@ from trainer import threads
 from trainer.config.settings import Settings
 from trainer.core.example import Dataset, Example
 from trainer.estimators import folds
-from trainer.kinds.table import encoded, exchanged, held_out as held_rows, saved
+from trainer.kinds.table import encoded, exchanged, held_out as held_rows, ranges, saved
 from trainer.kinds.table.encoded import Encoded
 from trainer.kinds.table.encoder import HIDDEN, Encoder
 from trainer.kinds.table.exchanged import Exchanging
 from trainer.kinds.table.held_out import Held, HeldOut
+from trainer.kinds.table.ranges import Layer, Ranges
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
 
 NAME = "perceptron"
+_OF_RANGES = "perceptron on ranges"
 _EPOCHS, _PATIENCE, _FEWEST_EPOCHS = 100, 10, 8
 _BATCH, _BATCHES, _LARGEST_BATCH = 32, 128, 512  # of at least so many rows; about so many of them in an epoch
 _RATE, _DECAY = 1e-3, 1e-3
 _BUDGET_SECONDS = 30.0  # for all fits, on one slow core
+_BUDGET_OF_RANGES = 0.5  # of it, for the same fits on ranges of the numbers, too
 _FLOPS, _BATCH_SECONDS = 5e9, 4e-4
 _MAX_LAYERS = 16
-
-Layer = tuple[numpy.ndarray, numpy.ndarray]  # weights (inputs x outputs) and bias, float32
 
 
 @dataclass(frozen=True)
@@ -69,17 +70,21 @@ class PerceptronTable:
 
 def fit(data: Dataset, target: Classes | Number, settings: Settings) -> PerceptronTable | None:
     """Fit on the training rows, or on a sample of very many. The number of epochs is chosen by the loss on held-out rows. None if the table is
-    so wide that this would take too long."""
+    so wide that this would take too long.
+
+    Where folds judge, a second network that reads ranges of the numbers is fitted in them, and the better one is the model. Both may be members
+    of an ensemble.
+    """
     train = encoded.of(data, target, settings, data.splits["train"])
-    weights = _weights(train, target)
+    weights = _weights(train.encoder.width, target)
     held, labels = held_rows.rows(data, target, settings), tuple(target.labels)
     with threads.one_of_blas():
         if held.turns is not None and (epochs := _epochs(len(held.examples), weights, len(held.turns.held_out))) > _FEWEST_EPOCHS:
             every = encoded.whole(data, target, settings, held.examples)
             if every is not None:
-                chosen, loss, held_out = _by_folds(every, target, settings, held, epochs)
-                layers, _ = _fitted([(train, None)], target, settings, chosen)
-                return PerceptronTable(train.encoder, layers[0], labels, loss, (held_out,))
+                networks = _in_folds(every, target, settings, held, epochs)
+                best = min(networks, key=lambda f: f.loss)
+                return PerceptronTable(train.encoder, _of_all(train, target, settings, best), labels, best.loss, tuple(f.held_out for f in networks))
         train = _affordable(train, weights, settings.seed)
         epochs = _epochs(len(train.targets), weights, 1)
         if epochs <= 1:
@@ -118,8 +123,8 @@ def _scores(layers: tuple[Layer, ...], values: numpy.ndarray) -> numpy.ndarray:
     return values @ layers[-1][0] + layers[-1][1]
 
 
-def _weights(train: Encoded, target: Classes | Number) -> int:
-    sizes = (train.encoder.width, *HIDDEN, target.outputs)
+def _weights(width: int, target: Classes | Number) -> int:
+    sizes = (width, *HIDDEN, target.outputs)
     return sum(a * b for a, b in zip(sizes, sizes[1:], strict=False))
 
 
@@ -127,10 +132,10 @@ def _batch(rows: int) -> int:
     return min(max(1, rows), _LARGEST_BATCH, max(_BATCH, rows // _BATCHES))
 
 
-def _epochs(rows: int, weights: int, fits: int) -> int:
-    """The epochs that the budget allows in each of ``fits``."""
+def _epochs(rows: int, weights: int, fits: int, share: float = 1.0) -> int:
+    """The epochs that a ``share`` of the budget allows in each of ``fits``."""
     each = rows * 6 * weights / _FLOPS + (rows / _batch(rows)) * (_BATCH_SECONDS + 30 * weights / _FLOPS)
-    return int(min(_EPOCHS, _BUDGET_SECONDS / fits / each))
+    return int(min(_EPOCHS, share * _BUDGET_SECONDS / fits / each))
 
 
 def _affordable(train: Encoded, weights: int, seed: int) -> Encoded:
@@ -144,15 +149,51 @@ def _affordable(train: Encoded, weights: int, seed: int) -> Encoded:
     return train.chosen(kept)
 
 
-def _by_folds(every: Encoded, target: Classes | Number, settings: Settings, held: Held, epochs: int) -> tuple[int, float, HeldOut]:
-    """The number of epochs with the smallest loss on held-out rows, that loss, and the answers."""
-    parts = list(held.turns.parts())
-    layers, losses = _fitted([(every.chosen(kept), every.chosen(out)) for kept, out in parts], target, settings, epochs)
+@dataclass(frozen=True)
+class _InFolds:
+    """A network that was fitted in folds: the number of epochs with the smallest loss on held-out rows, that loss, and the answers."""
+
+    epochs: int
+    loss: float
+    held_out: HeldOut
+    of_ranges: bool
+
+
+def _in_folds(every: Encoded, target: Classes | Number, settings: Settings, held: Held, epochs: int) -> list[_InFolds]:
+    """The networks on the numbers and, where there are ranges and time for them, on ranges."""
+    found = [_by_folds(every, target, settings, held, epochs, None)]
+    of_numbers = ranges.learn(every.values)
+    if of_numbers is not None and of_numbers.read_width * len(every.targets) <= encoded.MAX_ENTRIES:
+        weights = _weights(of_numbers.read_width, target)
+        epochs = _epochs(len(every.targets), weights, len(held.turns.held_out) if held.turns else 1, _BUDGET_OF_RANGES)
+        if epochs > _FEWEST_EPOCHS:
+            found.append(_by_folds(every, target, settings, held, epochs, of_numbers))
+    return found
+
+
+def _by_folds(every: Encoded, target: Classes | Number, settings: Settings, held: Held, epochs: int, of_numbers: Ranges | None) -> _InFolds:
+    assert held.turns is not None
+    parts, labels = list(held.turns.parts()), tuple(target.labels)
+    rows = every if of_numbers is None else replace(every, values=of_numbers.read(every.values))
+    fitted, losses = _fitted([(rows.chosen(kept), rows.chosen(out)) for kept, out in parts], target, settings, epochs)
     outputs = encoded.empty(len(held.targets), target)
-    for (_, out), of_fold in zip(parts, layers, strict=True):
-        outputs[out] = encoded.answers(_scores(of_fold, every.values[out]), bool(target.labels))
-    held_out = HeldOut(NAME, outputs, lambda: PerceptronTable(every.encoder, mean(layers), tuple(target.labels)))
-    return int(losses.argmin()) + 1, float(losses.min()), held_out
+    for (_, out), of_fold in zip(parts, fitted, strict=True):
+        outputs[out] = encoded.answers(_scores(of_fold, rows.values[out]), bool(labels))
+
+    def whole() -> PerceptronTable:
+        joined = mean(fitted)
+        return PerceptronTable(every.encoder, joined if of_numbers is None else of_numbers.before(joined), labels)
+
+    held_out = HeldOut(NAME if of_numbers is None else _OF_RANGES, outputs, whole)
+    return _InFolds(int(losses.argmin()) + 1, float(losses.min()), held_out, of_numbers is not None)
+
+
+def _of_all(train: Encoded, target: Classes | Number, settings: Settings, best: _InFolds) -> tuple[Layer, ...]:
+    """The network of all training rows that reads as the ``best`` of the folds does, after as many epochs."""
+    of_numbers = ranges.learn(train.values) if best.of_ranges else None
+    if of_numbers is None:
+        return _fitted([(train, None)], target, settings, best.epochs)[0][0]
+    return of_numbers.before(_fitted([(replace(train, values=of_numbers.read(train.values)), None)], target, settings, best.epochs)[0][0])
 
 
 def mean(networks: list[tuple[Layer, ...]]) -> tuple[Layer, ...]:

@@ -9,6 +9,7 @@ from trainer.run_folder import files
 
 _TITLES = {
     "linear": "linear model", "trees": "gradient-boosted trees", "perceptron": "perceptron",
+    "perceptron on ranges": "perceptron that reads in which range a number lies",
     "trees on some columns": "gradient-boosted trees that see a part of the columns at a time",
 }  # fmt: skip
 

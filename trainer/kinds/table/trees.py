@@ -79,16 +79,19 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Trees:
     loss on held-out rows."""
     labels = target.labels
     examples = _sample(data, len(labels), settings.seed)
-    columns = Columns.learn(data, examples)
-    train = _rows(columns, examples, target, data, settings)
     held = held_rows.rows(data, target, settings)
-
-    def of(fitted: Boosted) -> Trees:
-        return Trees(fitted.forest, columns, labels, fitted.present, len(train))
-
+    chosen = None
     with threads.one():
         if held.turns is not None:
-            shape, rounds, loss, held_out = _by_folds(data, target, settings, held)
+            chosen = _by_folds(data, target, settings, held)
+        columns = Columns.learn(data, examples, chosen is not None and _is_wide(chosen[0]))
+        train = _rows(columns, examples, target, data, settings)
+
+        def of(fitted: Boosted) -> Trees:
+            return Trees(fitted.forest, columns, labels, fitted.present, len(train))
+
+        if chosen is not None:
+            shape, rounds, loss, held_out = chosen
             best = boosting.fit(train, None, columns.known, len(labels), shape, max(1, rounds), settings.seed)
             return replace(of(best), held_out_loss=loss, held_out=held_out)
         validation = _rows(columns, held.examples, target, data, settings) if held.examples else None
@@ -124,9 +127,10 @@ def _outputs(classes: int) -> int:
 
 def _by_folds(data: Dataset, target, settings: Settings, held: Held) -> tuple[Shape, int, float, tuple[HeldOut, ...]]:
     """The shape, the number of rounds and the loss that are best on held-out rows, and the answers of each shape."""
-    columns = Columns.learn(data, held.examples)
-    every, parts, found = _rows(columns, held.examples, target, data, settings), list(held.turns.parts()), []
+    parts, found = list(held.turns.parts()), []
     for name, shape in zip(_NAMES, boosting.SHAPES, strict=True):
+        columns = Columns.learn(data, held.examples, _is_wide(shape))
+        every = _rows(columns, held.examples, target, data, settings)
         rounds = _rounds(shape, len(every), len(columns.known), len(target.labels), len(parts) * len(boosting.SHAPES))
         fitted = [
             boosting.fit(every.chosen(kept), every.chosen(out), columns.known, len(target.labels), shape, rounds, settings.seed)
@@ -141,6 +145,11 @@ def _by_folds(data: Dataset, target, settings: Settings, held: Held) -> tuple[Sh
         found.append((loss, shape, round_, HeldOut(name, outputs, partial(_mean, models))))
     loss, shape, rounds, _ = min(found, key=lambda f: f[0])
     return shape, rounds, loss, tuple(held_out for *_, held_out in found)
+
+
+def _is_wide(shape: Shape) -> bool:
+    """Whether trees of this shape read columns as all numbers that these can be read as: those whose nodes see some of the columns at a time."""
+    return shape.columns < 1
 
 
 def _of_folds(fitted: list[Boosted], sizes: list[int], rounds: int, columns: Columns, target) -> list[Trees]:

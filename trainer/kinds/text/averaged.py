@@ -34,7 +34,8 @@ _TINY = 1e-12
 class Average:
     """How the log-probabilities are averaged. ``share`` is that of the network.
 
-    ``correction`` is added to the network's log-probabilities of each class: it takes back class weights that only the network learnt with.
+    ``correction`` is added to the network's log-probabilities of each class: it takes back class weights that only the network learnt with. These
+    are at the temperature of the network, as is the correction.
     """
 
     share: float
@@ -70,15 +71,15 @@ class Averaged:
         files.write_json(folder / CONFIG, {**files.read_json(folder / CONFIG), AVERAGE: average})
 
 
-def fit(network: Predictions, words: Predictions, weights: tuple[float, ...] | None) -> Average | None:
+def fit(network: Predictions, words: Predictions, weights: tuple[float, ...] | None, temperature: float = 1.0) -> Average | None:
     """The average with the smallest loss on the validation rows, which both have answered; None where they cannot tell.
 
-    ``weights`` are the class weights that only the network learnt with.
+    ``weights`` are the class weights that only the network learnt with, and ``temperature`` is its temperature.
     """
     if network.probabilities is None or words.probabilities is None or len(network) < _ROWS or not numpy.array_equal(network.truth, words.truth):
         return None
     classes = network.probabilities.shape[1]
-    correction = tuple((-numpy.log(weights)).tolist()) if weights is not None else (0.0,) * classes
+    correction = tuple((-numpy.log(weights) / temperature).tolist()) if weights is not None else (0.0,) * classes
     tried = (Average(round(float(s), 2), round(float(t), 6), correction) for s, t in itertools.product(_SHARES, _TEMPERATURES))
     return min(tried, key=lambda a: _loss(a.scores(network.probabilities, words.probabilities), network.truth))
 
@@ -107,7 +108,7 @@ def combine(network: Candidate, others: list[Candidate], plan: Plan) -> list[Can
         return []
     of_network, of_words = network.outcome.answers, words.outcome.answers
     own_weights = plan.weights if plan.settings.source("class_weights") == CHOSEN else None
-    average = fit(of_network["validation"], of_words["validation"], own_weights)
+    average = fit(of_network["validation"], of_words["validation"], own_weights, getattr(network.target, "temperature", 1.0))
     if average is None:
         return []
     answers = {
@@ -116,9 +117,10 @@ def combine(network: Candidate, others: list[Candidate], plan: Plan) -> list[Can
     }  # fmt: skip
     parameters = network.outcome.parameters + words.outcome.parameters
     versions = {**words.outcome.versions, **network.outcome.versions}
-    outcome = replace(network.outcome, answers=answers, parameters=parameters, versions=versions, beside=None)
+    outcome = replace(network.outcome, answers=answers, parameters=parameters, versions=versions, beside=None, calibrated=None)
     title = f"words and {network.base.name}, averaged"
-    return [Candidate(network.base, title, outcome, variant="with words", beside=Averaged(cast("Words", words.fitted), average))]
+    beside = Averaged(cast("Words", words.fitted), average)
+    return [Candidate(network.base, title, outcome, variant="with words", beside=beside, target=network.target)]
 
 
 def _logs(probabilities: numpy.ndarray) -> numpy.ndarray:

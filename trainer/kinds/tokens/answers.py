@@ -6,7 +6,8 @@ from trainer.answer import rows
 from trainer.answer.rows import Refused
 from trainer.core.example import Example
 from trainer.kinds.tokens import entities, words
-from trainer.kinds.tokens.target import NO_WORD
+from trainer.kinds.tokens.target import NO_WORD, Tags
+from trainer.targets import temperature
 from trainer.targets.target import probabilities
 
 OUTPUTS = [
@@ -20,12 +21,12 @@ OUTPUTS = [
 
 
 class Tagger:
-    """``network`` gives the logits of encoded rows; ``labels`` are its tags."""
+    """``network`` gives the logits of encoded rows; the labels of ``target`` are its tags."""
 
     forms = OUTPUTS
 
-    def __init__(self, encoder, network, labels: tuple[str, ...]):
-        self._encoder, self._network, self._labels = encoder, network, labels
+    def __init__(self, encoder, network, target: Tags):
+        self._encoder, self._network, self._target = encoder, network, target
 
     def tensors(self, cells: dict[str, list]) -> list[dict]:
         """The output tensors for the texts in ``cells``: one value for each entity. Places are characters. Raises Refused."""
@@ -55,5 +56,5 @@ class Tagger:
         for logits, places in self._network(encoded):
             is_word = places[:, : logits.shape[1]] != NO_WORD
             found.append(probabilities(logits[:, : places.shape[1]][is_word]))
-        odds = numpy.concatenate(found)
-        return [self._labels[i] for i in odds.argmax(axis=1)], odds.max(axis=1)
+        odds = temperature.applied(self._target, numpy.concatenate(found))
+        return [self._target.labels[i] for i in odds.argmax(axis=1)], odds.max(axis=1)

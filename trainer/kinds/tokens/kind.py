@@ -111,7 +111,7 @@ class Tokens(ExampleKind):
     def responder(self, answers, target):
         from trainer.kinds.tokens.answers import Tagger
 
-        return Tagger(answers.encoder, answers.pieces, target.labels)
+        return Tagger(answers.encoder, answers.pieces, target)
 
     def parts(self, finished) -> dict:
         from trainer.core import blocks

@@ -7,9 +7,10 @@ import numpy
 
 from trainer.kinds.tokens.entities import OUTSIDE
 from trainer.measure.predictions import Predictions
-from trainer.targets import promise as promises, target
+from trainer.targets import promise as promises, target, temperature as temperatures
 from trainer.targets.classes import Classes
 from trainer.targets.promise import Kept, Promise, Unit
+from trainer.targets.temperature import HeldOut
 
 NO_WORD = -2  # a place of a row where no word begins
 
@@ -61,6 +62,10 @@ class Tags(Classes):
         text = None if truth.ndim == 1 else numpy.nonzero(truth != NO_WORD)[0]
         made = super().answers(outputs, truth if truth.ndim == 1 else truth[truth != NO_WORD])
         return TaggedWords(made.truth, made.predicted, made.confidence, made.likelihood, made.probabilities, text)
+
+    def held_out(self, outputs: numpy.ndarray, truth: numpy.ndarray) -> HeldOut:
+        """Texts are the rows, because the words of one are alike. ``truth`` are the targets of rows."""
+        return temperatures.losses_of_classes(outputs, truth[truth != NO_WORD], int((truth >= 0).any(axis=1).sum()))
 
     def promising(self, answers: Predictions, coverage: float) -> tuple[Self, str]:
         text = getattr(answers, "text", None)

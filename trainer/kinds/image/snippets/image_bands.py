@@ -37,7 +37,7 @@ def predict(file):
         answer = model(torch.tensor(values.transpose(2, 0, 1)[None], dtype=torch.float32)).logits[0]
     if model.config.problem_type == "multi_label_classification":
         target = json.load(open("model/trainer.json"))["target"]
-        likely = answer.sigmoid().tolist()
+        likely = (answer / target.get("temperature", 1.0)).sigmoid().tolist()
         return [label for label, p, least in zip(target["label_sets"], likely, target.get("thresholds") or [0.5] * len(likely)) if p >= least]
     return model.config.id2label[int(answer.argmax())] if len(answer) > 1 else float(answer[0])
 

@@ -11,13 +11,16 @@ from trainer.data.scenes import opening
 from trainer.export import sheet
 from trainer.kinds.pixels import codings, inference, measures
 from trainer.kinds.pixels.codings import EMPTY, MOST, UNLABELLED
+from trainer.kinds.pixels.numbers import PixelNumbers
 from trainer.kinds.pixels.question import OfScenes
 from trainer.kinds.pixels.scenes import masks, overview, parts, units
 from trainer.kinds.pixels.scenes.units import Unit, Units
+from trainer.kinds.pixels.target import PixelClasses
 from trainer.run_folder.lease import Lease
+from trainer.targets.temperature import NONE
 
 
-def answer(model: Any, asked: Units, row: int, question: OfScenes, device: torch.device) -> numpy.ndarray:
+def answer(model: Any, asked: Units, row: int, question: OfScenes, target: PixelClasses | PixelNumbers, device: torch.device) -> numpy.ndarray:
     """The figures of the unit in ``row`` (see ``measures``). Its answer is written. Raises UserError."""
     unit = asked.units[row - asked.number_of_pictures]
     place = parts.place(question.folder, question.digests[unit.scene], unit.number)
@@ -26,7 +29,7 @@ def answer(model: Any, asked: Units, row: int, question: OfScenes, device: torch
     content = asked.scenes[unit.scene]
     try:
         with opening.opened(content.scene.file) as dataset:
-            made = _Answer(model, asked, unit, question, device, asked.owner[row] < sheet.MOST).of(dataset)
+            made = _Answer(model, asked, unit, question, target, device, asked.owner[row] < sheet.MOST).of(dataset)
     except (OSError, ValueError) as e:
         raise undecodable(content.name, e) from e
     parts.write(Lease(question.work), place, made)
@@ -36,9 +39,13 @@ def answer(model: Any, asked: Units, row: int, question: OfScenes, device: torch
 class _Answer:
     """The answer for one unit."""
 
-    def __init__(self, model: Any, asked: Units, unit: Unit, question: OfScenes, device: torch.device, is_shown: bool):
+    def __init__(
+        self, model: Any, asked: Units, unit: Unit, question: OfScenes, target: PixelClasses | PixelNumbers, device: torch.device, is_shown: bool
+    ):
         self.model, self.asked, self.unit, self.coding, self.device = model, asked, unit, question.coding, device
-        coding = question.coding
+        coding, promised = question.coding, target.of_pixels
+        self.temperature = target.temperature if isinstance(target, PixelClasses) else NONE
+        self.limits = torch.tensor(promised.limits, device=device) if promised is not None and isinstance(target, PixelClasses) else None
         self.content = asked.scenes[unit.scene]
         self.classes = len(coding.values) if isinstance(coding, codings.Classes) else 0
         shape = unit.rows.stop - unit.rows.start, unit.columns.stop - unit.columns.start
@@ -79,17 +86,17 @@ class _Answer:
         logits = inference.of_window(self.model, pixels, self.device)[inner]
         loss = 0.0
         if self.classes:
-            odds = logits.float().softmax(-1)
-            if self.odds is not None:
-                for number in range(self.classes):  # one by one, since all together are as large as the logits
-                    self.odds[number][place] = (odds[..., number] * parts.CERTAIN).round().to("cpu").numpy().astype(numpy.uint8)
+            logits = logits.float() if self.temperature == NONE else logits.float() / self.temperature
+            odds = logits.softmax(-1)
             score, best = odds.max(-1)
+            if self.odds is not None:
+                self._keep(odds, best, place)
             self.found[place] = best.to("cpu").numpy()
             self.scores[place] = (score * parts.SURE).round().to("cpu").numpy().astype(numpy.uint8)
             known = torch.from_numpy(truth < MOST).to(self.device)
             if known.any():
                 right = torch.from_numpy(truth).to(self.device)[known].long()
-                loss = float(F.cross_entropy(logits[known].float(), right, reduction="sum"))
+                loss = float(F.cross_entropy(logits[known], right, reduction="sum"))
         else:
             self.found[place] = logits[..., 0].float().cpu().numpy()
         if empty is not None:
@@ -97,6 +104,15 @@ class _Answer:
             if self.odds is not None:
                 self.odds[:, *place][:, empty] = parts.NO_ODDS
         return loss
+
+    def _keep(self, odds: torch.Tensor, best: torch.Tensor, place) -> None:
+        """Keep the probabilities of a window, and which classes are possible."""
+        assert self.odds is not None
+        for number in range(self.classes):  # one by one, since all together are as large as the logits
+            kept = (odds[..., number] * parts.CERTAIN).round()
+            if self.limits is not None:
+                kept.add_((odds[..., number] >= self.limits[number]) | (best == number), alpha=parts.POSSIBLE)
+            self.odds[number][place] = kept.to("cpu").numpy().astype(numpy.uint8)
 
     def _truth(self, around, inner, place, empty: numpy.ndarray | None) -> numpy.ndarray:
         """What is right in a window, as ``Windows`` has it."""

@@ -25,10 +25,14 @@ from trainer.kinds.pixels.scenes.finding import masks_of
 from trainer.kinds.pixels.scenes.units import Asked, Unit, Units
 from trainer.run_folder import files
 from trainer.run_folder.lease import Lease
+from trainer.targets import promise as promises
 
 _FORM = 3  # of the parts: another number computes all again
 _EACH = 3  # files of a scene with polygons
-_TITLES = {handing.ODDS: "Probabilities", ".tif": "Map", ".gpkg": "Polygons (GeoPackage)", ".geojson": "Polygons (GeoJSON)"}
+_TITLES = {
+    handing.ODDS: "Probabilities", handing.POSSIBLE: "Possible classes", handing.INTERVALS: "Intervals", ".tif": "Map",
+    ".gpkg": "Polygons (GeoPackage)", ".geojson": "Polygons (GeoJSON)",
+}  # fmt: skip
 SAID = "scenes.json"  # in the folder of a start: what is said of the files of scenes
 
 
@@ -45,7 +49,8 @@ class Outcome:
     numbers: tuple[int, ...]
     owner: numpy.ndarray
     examples: int
-    odds: bool = False
+    more: tuple[str, ...] = ()  # the ends of the names of further maps of each scene
+    lacks: bool = False  # whether further maps were asked for, and there are none
 
 
 def to_predict(sources: Sources, measured: bool, events) -> tuple[list[Example], list[str], int]:
@@ -132,27 +137,29 @@ def question(spec, settings, model, kind, target, encoder, examples: list[Exampl
     )
     classes = isinstance(encoder.coding, codings.Classes)
     odds = len(target.labels) if classes and settings.probabilities else 0
-    if odds and len(examples) + len(scenes) > reading.MOST_ANSWERS:
+    more = handing.further(target, settings.probabilities)
+    if more and len(examples) + len(more) * len(scenes) > reading.MOST_ANSWERS:
         raise UserError(
             "too_many_files", f"The dataset has {len(examples)} scenes and pictures, which with maps of probabilities would have too many answers.",
-            f"Leave probabilities out, or choose at most {reading.MOST_ANSWERS // 2} of them in data_file.",
+            f"Leave probabilities out, or choose at most {reading.MOST_ANSWERS // (1 + len(more))} of them in data_file.",
         )  # fmt: skip
-    handing.check_disk(spec.folder, list(scenes), classes, odds)
+    handing.check_disk(spec.folder, list(scenes), classes, odds, handing.INTERVALS in more)
     made = tuple(u for n, s in enumerate(scenes) for u in units.of_scene(n, s.scene.width, s.scene.height, step, max(1, odds)))
     rows = encoder.encode([examples[i] for i in pictures], truth[pictures], "predict").features if pictures else None
     owner = numpy.asarray([*pictures, *(numbers[u.scene] for u in made)], numpy.int64)
     side = encoder.description["side"]
     asked = Units(rows, scenes, made, owner, encoder.bands, step, side)
-    digests = tuple(_digest(model.folder, encoder.description, s.digest, odds) for s in scenes)
-    outcome = Outcome(spec.folder, spec.work, target, scenes, made, digests, tuple(numbers), owner, len(examples), odds > 0)
+    digests = tuple(_digest(model.folder, encoder.description, target, s.digest, odds) for s in scenes)
+    lacks = settings.probabilities and not more
+    outcome = Outcome(spec.folder, spec.work, target, scenes, made, digests, tuple(numbers), owner, len(examples), more, lacks)
     details = OfScenes(spec.folder, spec.work, encoder.coding, digests, odds > 0)
     return Saved(model.folder, kind, target, Rows(asked, truth[owner]), details=details), outcome
 
 
-def _digest(folder: Path, description: dict, scene: str, odds: int) -> str:
+def _digest(folder: Path, description: dict, target: Any, scene: str, odds: int) -> str:
     """Says which model answers which scene, how it is cut, and of how many classes probabilities are kept."""
     weights = [files.sha256(f) for f in sorted(folder.glob("*.safetensors"))]
-    text = json.dumps([_FORM, weights, description, scene, units.CORE, units.HALO, units.PIXELS, odds], sort_keys=True)
+    text = json.dumps([_FORM, weights, description, target.described(), scene, units.CORE, units.HALO, units.PIXELS, odds], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -162,24 +169,37 @@ def answered(outcome: Outcome, encoder, outputs: numpy.ndarray, place: str, even
     numpy.add.at(found, outcome.owner, outputs)
     folder = outcome.work / place
     folder.mkdir(parents=True, exist_ok=True)
-    vectors = outcome.examples + (_EACH - 1 + outcome.odds) * len(outcome.scenes) <= reading.MOST_ANSWERS
+    vectors = outcome.examples + (_EACH - 1 + len(outcome.more)) * len(outcome.scenes) <= reading.MOST_ANSWERS
     said = {}
     for number, scene in enumerate(outcome.scenes):
         own = [u for u in outcome.units if u.scene == number]
         to = folder / str(outcome.numbers[number])
-        labels, example = outcome.target.labels, outcome.numbers[number]
-        told = handing.make(scene, own, outcome.run, outcome.digests[number], encoder.coding, labels, to, vectors, outcome.odds)
+        target, example = outcome.target, outcome.numbers[number]
+        told = handing.make(scene, own, outcome.run, outcome.digests[number], encoder.coding, target, to, vectors, outcome.more)
         if example < sheet.MOST:
             overview.draw(scene, outcome.run, outcome.digests[number], own, outcome.target, outcome.work / overlay.FOLDER, example)
         broken = damaged.words(damaged.of_scene(outcome.run, outcome.digests[number], own))
         if broken:
             events.warning("damaged_scene", f"The scene {scene.name} is damaged. {' '.join(broken)}")
         said[f"{to.name}.tif"] = " ".join([f"The answer for {scene.name}.", told.map, *broken])
-        said[f"{to.name}{handing.ODDS}"] = f"The probability of each class in percent, a band for each: {some(labels, 20)}. 255 has no data."
+        said |= {f"{to.name}{end}": text for end, text in _further(target).items()}
         said |= {f"{to.name}.{ending}": told.polygons for ending in ("gpkg", "geojson")}
+    if outcome.lacks:
+        events.warning("probabilities_unused", "There are no maps of intervals, because the model promises nothing for single pixels.")
     files.write_json(outcome.work / SAID, said)
     Lease(outcome.work).remove(outcome.run / parts.FOLDER)
     return found
+
+
+def _further(target: Any) -> dict[str, str]:
+    """What is said of further maps, by the ends of their names."""
+    share = promises.percent(target.of_pixels.coverage) if target.of_pixels is not None else ""
+    bands = f"a band for each: {some(target.labels, 20)}. 255 has no data."
+    return {
+        handing.ODDS: f"The probability of each class in percent, {bands}",
+        handing.POSSIBLE: f"1 where a class is possible, so that the right one is for {share} of the pixels of a class, {bands}",
+        handing.INTERVALS: f"The ends of the interval of each pixel, low and high, which hold the true number for {share} of pixels.",
+    }
 
 
 def told(work: Path, out: Path, moved: dict[str, Path]) -> dict[str, dict]:

@@ -15,17 +15,20 @@ from trainer.data.scenes import opening
 from trainer.errors import UserError, count, gigabytes, is_full
 from trainer.kinds.pixels import codings
 from trainer.kinds.pixels.delivery import without_data, written
+from trainer.kinds.pixels.numbers import PixelNumbers
 from trainer.kinds.pixels.scenes import geojson, geopackage, maps, parts, polygons
 from trainer.kinds.pixels.scenes.areas import Plane
 from trainer.kinds.pixels.scenes.units import Asked, Unit
+from trainer.kinds.pixels.target import PixelClasses
 
 MOST_POLYGONS = 2_000_000  # of a scene: of more, none are delivered
 _SPARE = 1 << 30  # bytes that stay free
 _FULL = 1 << 24  # free bytes below which a failed write means a full disk
 _EACH = {"classes": 3, "numbers": 9}  # bytes of a pixel on disk at most: the parts, the map as it is written, and the map
 
-_EACH_ODDS = 3  # more for each class of which probabilities are asked for
-ODDS = ".probabilities.tif"  # the end of the name of their map
+_EACH_ODDS = 5  # more for each class of which probabilities are asked for: the parts, their map, and that of possible classes
+_EACH_END = 18  # more for numbers with intervals: the map as it is written, and the map
+ODDS, POSSIBLE, INTERVALS = ".probabilities.tif", ".possible.tif", ".interval.tif"  # the ends of the names of further maps
 
 
 @dataclass(frozen=True)
@@ -36,9 +39,18 @@ class Told:
     polygons: str
 
 
-def check_disk(folder: Path, scenes: list[Asked], classes: bool, odds: int = 0) -> None:
-    """Raise UserError where the answers may not fit on the disk of the run. ``odds`` is of how many classes probabilities are asked for."""
-    need = sum(s.scene.pixels for s in scenes) * (_EACH["classes" if classes else "numbers"] + _EACH_ODDS * odds)
+def further(target: PixelClasses | PixelNumbers, asked: bool) -> tuple[str, ...]:
+    """The ends of the names of the further maps of a scene, where they are ``asked`` for."""
+    if not asked:
+        return ()
+    promised = target.of_pixels is not None
+    return (ODDS, *[POSSIBLE] * promised) if isinstance(target, PixelClasses) else (INTERVALS,) * promised
+
+
+def check_disk(folder: Path, scenes: list[Asked], classes: bool, odds: int = 0, ends: bool = False) -> None:
+    """Raise UserError where the answers may not fit on the disk of the run. ``odds`` is of how many classes probabilities are asked for, and
+    ``ends`` says whether those of intervals are."""
+    need = sum(s.scene.pixels for s in scenes) * (_EACH["classes" if classes else "numbers"] + _EACH_ODDS * odds + _EACH_END * ends)
     free = shutil.disk_usage(folder).free
     if need + _SPARE > free:
         raise UserError(
@@ -59,14 +71,27 @@ def telling_full(folder: Path) -> Iterator[None]:
 
 
 def make(
-    asked: Asked, units: list[Unit], run: Path, digest: str, coding, labels: tuple[str, ...], to: Path, vectors: bool, odds: bool = False
+    asked: Asked,
+    units: list[Unit],
+    run: Path,
+    digest: str,
+    coding,
+    target: PixelClasses | PixelNumbers,
+    to: Path,
+    vectors: bool,
+    more: tuple[str, ...] = (),
 ) -> Told:
-    """Make the files of a scene: ``to`` with .tif, with .gpkg and .geojson for classes where ``vectors`` asks for them, and a map of probabilities
-    where ``odds`` does."""
+    """Make the files of a scene: ``to`` with .tif, with .gpkg and .geojson for classes where ``vectors`` asks for them, and with the ends of ``more``
+    maps (see ``further``)."""
     with telling_full(to.parent):
-        if odds:
-            maps.probabilities(asked.scene, run, digest, units, labels, to.with_name(to.name + ODDS))
-        return _made(asked, units, run, digest, coding, labels, to, vectors)
+        for end in more:
+            file = to.with_name(to.name + end)
+            if isinstance(target, PixelNumbers):
+                maps.intervals(asked.scene, run, digest, units, target.around, file)
+            else:
+                write = maps.probabilities if end == ODDS else maps.possible
+                write(asked.scene, run, digest, units, target.labels, file)
+        return _made(asked, units, run, digest, coding, target.labels, to, vectors)
 
 
 def _made(asked: Asked, units: list[Unit], run: Path, digest: str, coding, labels: tuple[str, ...], to: Path, vectors: bool) -> Told:

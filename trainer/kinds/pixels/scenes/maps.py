@@ -1,6 +1,6 @@
 """The answer for a scene as a Cloud Optimized GeoTIFF, with the reference system, transform and size of the scene."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy
@@ -13,6 +13,7 @@ from trainer.kinds.pixels.delivery import palette, without_data, written
 from trainer.kinds.pixels.scenes import parts
 from trainer.kinds.pixels.scenes.units import Unit
 
+Around = Callable[[numpy.ndarray], tuple[numpy.ndarray, numpy.ndarray]]
 _BLOCK = 512
 _TILED = {"tiled": True, "blockxsize": _BLOCK, "blockysize": _BLOCK, "BIGTIFF": "IF_SAFER"}
 _COG = {"driver": "COG", "COMPRESS": "DEFLATE", "BLOCKSIZE": _BLOCK, "BIGTIFF": "IF_SAFER", "RESAMPLING": "NEAREST", "OVERVIEW_COMPRESS": "DEFLATE"}
@@ -44,21 +45,41 @@ def scores(scene: Scene, folder: Path, digest: str, units: list[Unit], to: Path)
 
 def probabilities(scene: Scene, folder: Path, digest: str, units: list[Unit], labels: tuple[str, ...], to: Path) -> None:
     """Write the probability of each class in percent as a map with a band for each. Raises OSError, and UserError where an answer is gone."""
+    of_units = arrays(folder, digest, units, parts.ODDS)
+    _bands(scene, of_units, labels, "uint8", parts.NO_ODDS, lambda v: numpy.where(v == parts.NO_ODDS, v, v & ~numpy.uint8(parts.POSSIBLE)), to)
+
+
+def possible(scene: Scene, folder: Path, digest: str, units: list[Unit], labels: tuple[str, ...], to: Path) -> None:
+    """Write which classes are possible (1, else 0) as a map with a band for each. Raises OSError, and UserError where an answer is gone."""
+    of_units = arrays(folder, digest, units, parts.ODDS)
+    _bands(scene, of_units, labels, "uint8", parts.NO_ODDS, lambda v: numpy.where(v == parts.NO_ODDS, v, v // numpy.uint8(parts.POSSIBLE)), to)
+
+
+def intervals(scene: Scene, folder: Path, digest: str, units: list[Unit], around: Around, to: Path) -> None:
+    """Write the ends of the intervals of numbers, which ``around`` gives, as a map with two bands. Raises OSError, and UserError where an answer is
+    gone."""
+    of_units = ((unit, values[None]) for unit, values in arrays(folder, digest, units, parts.VALUES))
+    _bands(scene, of_units, ("low", "high"), "float32", numpy.nan, lambda v: numpy.stack(around(v[0])), to)
+
+
+def _bands(scene: Scene, of_units: Iterable, names: tuple[str, ...], dtype: str, empty: float, values_of: Callable, to: Path) -> None:
+    """Write a map with a band for each of ``names``: ``values_of`` a part of the array of each unit."""
     import rasterio
     import rasterio.shutil
     from rasterio.windows import Window
 
     rough = to.with_suffix(".rough.tif")
-    profile = {**_profile(scene), "count": len(labels), "dtype": "uint8", _NODATA: parts.NO_ODDS, "interleave": "pixel"}
+    profile = {**_profile(scene), "count": len(names), "dtype": dtype, _NODATA: empty, "interleave": "pixel"}
+    predictor = {"PREDICTOR": "FLOATING_POINT"} if dtype == "float32" else {}
     with opening.environment():
         with rasterio.open(rough, "w", **profile) as made:
-            for unit, values in arrays(folder, digest, units, parts.ODDS):
+            for unit, values in of_units:
                 for left in range(0, values.shape[2], _BLOCK):  # whole blocks, so that each is compressed once
-                    part = values[:, :, left : left + _BLOCK]
+                    part = values_of(values[:, :, left : left + _BLOCK])
                     made.write(part, window=Window(unit.columns.start + left, unit.rows.start, part.shape[2], part.shape[1]))
-            for band, label in enumerate(labels, 1):
-                made.set_band_description(band, label)
-        rasterio.shutil.copy(str(rough), str(to), **_COG)
+            for band, name in enumerate(names, 1):
+                made.set_band_description(band, name)
+        rasterio.shutil.copy(str(rough), str(to), **_COG, **predictor)
     rough.unlink()
 
 

@@ -14,6 +14,7 @@ SEEN, SAID = "seen", "said"  # what is shown of the scene: every so many pixels,
 DAMAGED = "damaged"  # tiles that could not be read (see ``damaged.of_scene``)
 SURE = 250
 CERTAIN, NO_ODDS = 100, 255  # in ODDS: a sure class, and no data
+POSSIBLE = 128  # is added in ODDS where a class is possible by the promise for pixels
 
 
 def place(folder: Path, digest: str, number: int) -> Path:

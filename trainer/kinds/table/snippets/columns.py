@@ -103,16 +103,17 @@ def of_list(cell, c):
 def of_text(cell, c):
     directions = numpy.array(c["directions"])
     if cell.lower() in unknown:
-        return [missing] * (directions.shape[1] + 1)
+        return [missing] * (directions.shape[1] + 1 + len(c.get("alone", [])))
     words = word.findall(cell[:20000].lower())
     terms = [*words, *map(" ".join, zip(words, words[1:]))]
     places = {t: i for i, t in enumerate(c["terms"])}
     counts = {p: terms.count(c["terms"][p]) for p in sorted({places[t] for t in terms if t in places})}
-    found = numpy.zeros(directions.shape[1])
+    found, alone = numpy.zeros(directions.shape[1]), {}
     if counts:
         of_terms = numpy.array([(1 + math.log(n)) * c["weights"][p] for p, n in counts.items()])
-        found = of_terms @ directions[list(counts)] / math.sqrt(of_terms @ of_terms)
-    return [math.log1p(len(words)), *found]
+        length = math.sqrt(of_terms @ of_terms)
+        found, alone = of_terms @ directions[list(counts)] / length, dict(zip(counts, of_terms / length))
+    return [math.log1p(len(words)), *found, *(alone.get(p, 0.0) for p in c.get("alone", []))]
 
 def of_name(cell, c):
     return [missing if not cell else math.log1p(c["counts"][cell]) if cell in c["counts"] else 0]

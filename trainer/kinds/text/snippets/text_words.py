@@ -10,6 +10,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 tokenizer, network = AutoTokenizer.from_pretrained("model"), AutoModelForSequenceClassification.from_pretrained("model").eval()
 config, model = json.load(open("model/words.json")), load_file("model/words.safetensors")
 terms, labels, average = json.load(open("model/terms.json")), json.load(open("model/labels.json")), config["average"]
+temperature = json.load(open("model/trainer.json"))["target"].get("temperature", 1.0)
 words = CountVectorizer(token_pattern=config["word"], ngram_range=(1, 2), vocabulary=terms["words"] or ["none"], lowercase=False)
 inside = CountVectorizer(analyzer="char_wb", ngram_range=tuple(config["characters"]), vocabulary=terms["characters"] or ["none"], lowercase=False)
 
@@ -37,7 +38,7 @@ def of_words(texts):
 def of_network(texts):
     with torch.no_grad():
         logits = network(**tokenizer(texts, truncation=True, padding=True, return_tensors="pt")).logits
-    return logits.log_softmax(-1).numpy() + average["correction"]
+    return (logits / temperature).log_softmax(-1).numpy() + average["correction"]
 
 def predict(texts):
     mean = average["share"] * of_network(texts) + (1 - average["share"]) * of_words(texts)

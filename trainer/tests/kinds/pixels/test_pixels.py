@@ -309,5 +309,5 @@ def test_the_report_shows_the_worst_windows_first(tmp_path):
 
 def test_a_question_without_folder_writes_nothing(tmp_path):
     data = windows(tmp_path, [(64, 64)])
-    saved = SimpleNamespace(rows=SimpleNamespace(features=data), details=None)
+    saved = SimpleNamespace(rows=SimpleNamespace(features=data), details=None, target=PixelClasses(LABELS))
     assert asking.answered(untrained(1), saved, torch.device("cpu"), None).shape == (1, measures.width(3))

@@ -21,14 +21,17 @@ from trainer.core.plan import Rows, Saved
 from trainer.data.pictures.bands import Bands
 from trainer.kinds.pixels import asking, inference, overlay, shown
 from trainer.kinds.pixels.codings import EMPTY, Numbers
+from trainer.kinds.pixels.numbers import PixelNumbers
 from trainer.kinds.pixels.question import OfScenes, Question
 from trainer.kinds.pixels.scenes import answering, damaged, handing, maps, overview, parts, polygons, units
 from trainer.kinds.pixels.scenes.units import Units
 from trainer.kinds.pixels.target import PixelClasses
 from trainer.run_folder import lease as leases
+from trainer.targets.promise import Promise
 
 FORM = Bands(2, "uint16", (1000.0, 1000.0), (5000.0, 5000.0))
 LABELS = ("soil", "ice", "water")
+CLASSES = PixelClasses(LABELS)
 DEVICE = torch.device("cpu")
 
 
@@ -40,19 +43,19 @@ def place(tmp_path):
     return run, leases.take(run / "work").folder
 
 
-def answered(scene, place, model, coding=CODING, step=1, mask=None):
+def answered(scene, place, model, coding=CODING, step=1, mask=None, target=CLASSES):
     """Answer all units of a scene: what was asked, and the question."""
     one = asked(scene, mask)
     made = tuple(units.of_scene(0, one.scene.width, one.scene.height, step))
     together = Units(None, (one,), made, numpy.zeros(len(made), int), FORM, step, 64)
     question = OfScenes(*place, coding, ("d" * 64,))
-    figures = [answering.answer(model, together, row, question, DEVICE) for row in range(len(made))]
+    figures = [answering.answer(model, together, row, question, target, DEVICE) for row in range(len(made))]
     return together, question, numpy.sum(figures, axis=0)
 
 
-def whole(together, question, place, labels=LABELS):
+def whole(together, question, place, target=CLASSES):
     one = together.scenes[0]
-    return handing.make(one, list(together.units), question.folder, question.digests[0], question.coding, labels, place[1] / "0", True)
+    return handing.make(one, list(together.units), question.folder, question.digests[0], question.coding, target, place[1] / "0", True)
 
 
 @pytest.fixture
@@ -101,9 +104,11 @@ def test_probabilities_are_a_map_with_a_band_for_each_class(tmp_path, place, sma
     assert len(made) == 12 and {u.columns.stop - u.columns.start for u in made} == {128, 36}  # smaller units, so that memory is the same
     together = Units(None, (one,), made, numpy.zeros(12, int), FORM, 1, 64)
     question = OfScenes(*place, CODING, ("d" * 64,), True)
+    target = PixelClasses(LABELS, temperature=0.5, of_pixels=Promise(0.9, 20, (0.05, 0.3, 1.0)))
     for row in range(12):
-        answering.answer(untrained(), together, row, question, DEVICE)
-    handing.make(one, list(made), question.folder, question.digests[0], CODING, LABELS, place[1] / "0", True, True)
+        answering.answer(untrained(), together, row, question, target, DEVICE)
+    more = handing.further(target, True)
+    handing.make(one, list(made), question.folder, question.digests[0], CODING, target, place[1] / "0", True, more)
     with rasterio.open(one.scene.file) as source, rasterio.open(place[1] / "0.probabilities.tif") as odds, rasterio.open(place[1] / "0.tif") as said:
         assert (odds.crs, odds.transform, odds.shape, odds.nodata) == (source.crs, source.transform, source.shape, 255)
         assert odds.descriptions == LABELS and odds.dtypes == ("uint8",) * 3
@@ -114,7 +119,45 @@ def test_probabilities_are_a_map_with_a_band_for_each_class(tmp_path, place, sma
     assert abs(bands[:, known].sum(axis=0, dtype=int) - 100).max() <= 2
     likeliest = numpy.asarray(CODING.values)[bands.argmax(axis=0)] == classes
     assert likeliest[known & (numpy.sort(bands, axis=0)[-1] > numpy.sort(bands, axis=0)[-2])].all()
-    assert sorted(f.name for f in place[1].iterdir() if f.name[0] == "0") == ["0.geojson", "0.gpkg", "0.probabilities.tif", "0.tif"]
+    endings = [".geojson", ".gpkg", ".possible.tif", ".probabilities.tif", ".tif"]
+    assert sorted(f.name for f in place[1].iterdir() if f.name[0] == "0") == [f"0{end}" for end in endings]
+    with rasterio.open(one.scene.file) as source, rasterio.open(place[1] / "0.possible.tif") as possible:
+        assert (possible.crs, possible.transform, possible.shape, possible.nodata) == (source.crs, source.transform, source.shape, 255)
+        sets, names = possible.read(), possible.descriptions
+    assert names == LABELS and (sets[:, :50, :60] == 255).all() and set(numpy.unique(sets[:, known])) == {0, 1}
+    for number, (limit, value) in enumerate(zip((5, 30, 100), CODING.values)):
+        far = known & (abs(bands[number].astype(int) - limit) > 1)  # percents are rounded
+        assert (sets[number] == ((bands[number] > limit) | (classes == value)))[far].all()
+    with rasterio.open(one.scene.file) as source:
+        pixels, _ = units.read(source, one.scene, (slice(0, 300), slice(0, 420)), FORM)
+    likely = (inference.of_window(untrained(), pixels, DEVICE) / 0.5).softmax(-1).permute(2, 0, 1).numpy() * 100
+    inner = numpy.zeros_like(known)
+    inner[64:-64, 64:-64] = True
+    assert abs(likely - bands)[:, known & inner].max() < 1, "the probabilities are those at the temperature"
+
+
+def test_the_interval_of_each_number_is_a_map_with_two_bands(tmp_path, place, small_windows):
+    values = ground(300, 420)
+    values[:, :50, :60] = 0
+    scene = write(tmp_path / "a.tif", values, nodata=0)
+    target = PixelNumbers(3.0, 2.0, of_pixels=Promise(0.9, 20, (0.5, 1.0, 1.5, 2.0, 4.0)))
+    together, question, _ = answered(scene, place, untrained(outputs=1), Numbers(3.0, 2.0), target=target)
+    more = handing.further(target, True)
+    assert more == (handing.INTERVALS,) and not handing.further(target, False) and not handing.further(PixelNumbers(3.0, 2.0), True)
+    made = []
+    for name in ("0", "1"):  # the same bytes from the same parts
+        handing.make(
+            together.scenes[0], list(together.units), question.folder, question.digests[0], question.coding, target, place[1] / name, True, more
+        )
+        made.append((place[1] / f"{name}.interval.tif").read_bytes())
+    assert made[0] == made[1]
+    with rasterio.open(scene) as source, rasterio.open(place[1] / "0.interval.tif") as ends, rasterio.open(place[1] / "0.tif") as said:
+        assert (ends.crs, ends.transform, ends.shape, ends.descriptions) == (source.crs, source.transform, source.shape, ("low", "high"))
+        (low, high), answer = ends.read(), said.read(1)
+    assert numpy.isnan(low[:50, :60]).all() and numpy.isnan(high[:50, :60]).all()
+    known = numpy.isfinite(answer)
+    half = numpy.asarray(target.of_pixels.limits)[numpy.digitize((answer[known] - 3.0) / 2.0, (-1.5, -0.5, 0.5, 1.5))]
+    assert numpy.allclose(answer[known] - low[known], half, atol=1e-5) and numpy.allclose(high[known] - answer[known], half, atol=1e-5)
 
 
 @pytest.mark.parametrize("transform", [TURNED, Affine(0.5, 0, 1000, 0, -0.5, 2000)])
@@ -197,7 +240,7 @@ def test_numbers_are_a_map_of_numbers(tmp_path, place, small_windows):
     values[:, :50] = 0
     scene = write(tmp_path / "a.tif", values, nodata=0)
     together, question, _ = answered(scene, place, untrained(outputs=1), coding=Numbers(0.0, 1.0))
-    assert whole(together, question, place, labels=()).polygons == ""
+    assert whole(together, question, place, PixelNumbers(0.0, 1.0)).polygons == ""
     with rasterio.open(place[1] / "0.tif") as made:
         assert made.dtypes == ("float32",) and numpy.isnan(made.nodata)
         assert numpy.isnan(made.read(1)[:50]).all() and numpy.isfinite(made.read(1)[50:]).all()
@@ -234,8 +277,8 @@ def test_a_damaged_tile_has_no_data_and_the_rest_is_answered(tmp_path, place, sm
         if name == "broken":
             damage(scene, 5, how)
         question = OfScenes(*place, CODING, (name[0] * 64,))
-        figures = numpy.sum([answering.answer(untrained(3), together, row, question, DEVICE) for row in range(len(made))], axis=0)
-        handing.make(one, list(made), question.folder, question.digests[0], CODING, LABELS, place[1] / name, True)
+        figures = numpy.sum([answering.answer(untrained(3), together, row, question, CLASSES, DEVICE) for row in range(len(made))], axis=0)
+        handing.make(one, list(made), question.folder, question.digests[0], CODING, CLASSES, place[1] / name, True)
         with rasterio.open(place[1] / f"{name}.tif") as answer:
             answers[name] = answer.read(1)
     tile = slice(128, 256), slice(128, 256)
@@ -302,7 +345,7 @@ def test_a_mask_beside_a_scene_gives_scores(tmp_path, place, small_windows):
     mask = write(tmp_path / "m.tif", numpy.where(band == 255, 0, band).astype(numpy.uint8))
     scored = OfScenes(*place, CODING, ("e" * 64,))
     again = Units(None, (asked(scene, mask),), together.units, together.owner, FORM, 1, 64)
-    figures = numpy.sum([answering.answer(untrained(), again, row, scored, DEVICE) for row in range(len(together.units))], axis=0)
+    figures = numpy.sum([answering.answer(untrained(), again, row, scored, CLASSES, DEVICE) for row in range(len(together.units))], axis=0)
     assert numpy.diagonal(figures[:9].reshape(3, 3)).sum() == (band < EMPTY).sum() == figures[:9].sum()
 
 

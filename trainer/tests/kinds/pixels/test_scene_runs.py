@@ -1,5 +1,7 @@
 """Whole runs that answer scenes."""
 
+import json
+
 import numpy
 import rasterio
 from rasterio.transform import Affine
@@ -29,6 +31,10 @@ def test_a_model_answers_scenes_and_pictures_together(make_run, schemas, tmp_pat
     spec = make_run(dataset, run="ft-tiles", model="pixels-unet", epochs=4, batch_size=4)
     assert run(str(spec), "local") == 0
     model = {"path": "../ft-tiles/out/model", "run": "ft-tiles", "name": "m", "version": 1}
+    described = json.loads((file := spec.parent / "out" / "model" / "trainer.json").read_text())  # so few pictures set no limits
+    limits = [0.2] * len(described["target"]["pixel_classes"])
+    described["target"] |= {"temperature": 1.5, "pixel_promise": {"coverage": 0.9, "rows": 20, "limits": limits}}
+    file.write_text(json.dumps(described))
     pixels, truth = tile(320)
     broken = write(tmp_path / "broken.tif", pixels)
     damage(broken, 4, "short")
@@ -46,14 +52,17 @@ def test_a_model_answers_scenes_and_pictures_together(make_run, schemas, tmp_pat
     assert sorted(answers) == [
         "broken.geojson",
         "broken.gpkg",
+        "broken.possible.tif",
         "broken.probabilities.tif",
         "broken.tif",
         "plain.png",
         "scene.geojson",
         "scene.gpkg",
+        "scene.possible.tif",
         "scene.probabilities.tif",
         "scene.tif",
     ]
+    assert "right one is for 90 % of the pixels of a class" in answers["scene.possible.tif"]
     assert "polygons" in answers["scene.gpkg"] and result["prediction"]["scores"]["pixel_accuracy"]["value"] > 0.9
     with rasterio.open(asked_for.parent / "out" / "answers" / "scene.tif") as made:
         assert made.crs == POLAR and (made.read(1) == truth).mean() > 0.9

@@ -46,7 +46,7 @@ def test_the_default_for_tables_is_the_best_of_four(make_run, schemas):
     assert any(e.get("what") == "candidates" for e in events_of(spec.parent))
     assert best["name"] == "ensemble", "with shares by the rows by which all are judged, none has a smaller loss on these"
     shown = next(s for s in result["sections"] if s["title"] == "Models in the ensemble")["blocks"][0]["rows"]
-    assert [row[0]["text"] for row in shown][-1] == "all together" and len(shown) == 5
+    assert [row[0]["text"] for row in shown][-1] == "all together" and len(shown) == 6
     assert sum(row[1].get("value", 0) for row in shown[:-1]) == pytest.approx(1)
     assert shown[-1][2]["value"] <= min(row[2]["value"] for row in shown[:-1])
 

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy
@@ -12,7 +13,9 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 
 from trainer.core import registry
 from trainer.core.example import Dataset, Example
+from trainer.data.columns.features import TEXT
 from trainer.kinds.boosted import boosting
+from trainer.kinds.derived import part as parts
 from trainer.kinds.table import linear, perceptron, trees
 
 SETTINGS = SimpleNamespace(seed=3, class_weights="none", validation_file="", source=lambda name: "form")
@@ -48,6 +51,18 @@ def target_of(data: Dataset):
 
 def fitted(data: Dataset, module=trees, **settings):
     return module.fit(data, target_of(data), SimpleNamespace(**{**vars(SETTINGS), **settings}))
+
+
+def test_only_trees_that_see_some_columns_at_a_time_read_words_one_by_one(tmp_path):
+    notes = [f"{'dry' if i % 3 else 'wet'} ground {'near the river' if i % 2 else 'on the hill'} {i}" for i in range(120)]
+    data = dataset([[i % 7, note] for i, note in enumerate(notes)], ["no" if "dry" in n else "yes" for n in notes], ["number", TEXT])
+    part = parts.learn(TEXT, [e.content[1] for e in data.splits["train"]])
+    found = fitted(replace(data, learnt={"column 1": part}))
+    of_all, of_some = (h.model() for h in found.held_out)
+    words = {name for _, name in of_some.columns.sources} - {name for _, name in of_all.columns.sources}
+    assert 'the word "wet"' in words and len(words) == len(parts.wide(part).names) - len(part.names)
+    of_some.save(tmp_path)
+    assert (trees.load(tmp_path).outputs(data.splits["test"]) == of_some.outputs(data.splits["test"])).all()
 
 
 @pytest.mark.parametrize("classes", [0, 2, 3], ids=["numbers", "two classes", "three classes"])

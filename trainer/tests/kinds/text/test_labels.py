@@ -86,6 +86,24 @@ def test_single_labels_stay_single(load, labels):  # noqa: F811
     assert load({"news.csv": table(["text", "label"], rows)}).task == "text-classification"
 
 
+def _with_score(columns: list[str]) -> dict[str, str]:
+    rows = [{"text": text, "tags": ";".join(labels), "score": f"{i * 7 % 101 / 10}"} for i, (text, labels) in enumerate(topics())]
+    return {"news.csv": table(columns, [[r[c] for c in columns] for r in rows])}
+
+
+def test_tags_before_a_number_are_asked_about(load):  # noqa: F811
+    files = _with_score(["text", "tags", "score"])
+    with pytest.raises(UserError, match="tags and score") as asked:
+        load(files)
+    assert asked.value.code == "ambiguous_label"
+    assert (load(files, label_column="score").task, load(files, label_column="tags").task) == ("text-regression", "multi-label-classification")
+
+
+def test_tags_behind_a_number_are_the_label_and_the_number_is_named(load):  # noqa: F811
+    assert load(_with_score(["text", "score", "tags"])).label_column == "tags"
+    assert "If the label is score, set label_column." in next(d["why"] for d in load.events.decisions if d["what"] == "label_column")
+
+
 def test_columns_can_be_named(load):  # noqa: F811
     found = load(in_columns(), label_column="sports, health")
     assert found.labels == ("health", "sports")
