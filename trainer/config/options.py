@@ -39,6 +39,9 @@ _TRAINING = (
            help="YAML, JSON or Python file of the dataset with options; Python code is never run, only literal values are read"),
     Option("more_options", "", neutral=True, service=True, help="More options, one per line, for example training.seed: 7"),
     Option("dry_run", False, neutral=True, service=True, help="Check the data and estimate the training time without training"),
+    Option("columns", "", "data", since="0.3.0",
+           help="Columns of tables that may be inputs, separated by commas, with label_column set: others are not read, and of a large Parquet file "
+           "not even loaded; empty reads all"),
     Option("id_column", "", "data", also_in=("predict",), help="Column with an id for each row, copied into predictions.csv"),
     Option("text_pair_column", "", "data", help="Column with the second text, for models that compare two texts"),
     Option("label_from", "", "data", since="0.2.0", service=True,

@@ -174,6 +174,19 @@ def targets(examples: Sequence[Example]) -> list[str]:
     return [e.target for e in examples]
 
 
+def have_groups(examples: Sequence[Example]) -> bool:
+    """Whether any example has a group."""
+    if isinstance(examples, Columnar):
+        groups = examples.store.groups
+        return groups is not None and any(map(any, in_blocks(groups, examples.at)))
+    return any(e.group for e in examples)
+
+
+def in_blocks(column: Column, at: numpy.ndarray) -> Iterator[list[str]]:
+    """The cells at these places, in blocks."""
+    return (column.texts(at[i : i + _JOINED]) for i in range(0, len(at), _JOINED))
+
+
 def groups(examples: Sequence[Example]) -> list[str]:
     if isinstance(examples, Columnar):
         return [""] * len(examples) if examples.store.groups is None else examples.store.groups.texts(examples.at)
@@ -221,6 +234,14 @@ def whens(examples: Sequence[Example]) -> numpy.ndarray:
     if isinstance(examples, Columnar):
         return numpy.full(len(examples), numpy.nan) if examples.store.whens is None else examples.store.whens[examples.at]
     return numpy.asarray([numpy.nan if e.when is None else e.when for e in examples], numpy.float64)
+
+
+def known_whens(examples: Sequence[Example]) -> numpy.ndarray:
+    """The times of the examples that have one."""
+    if isinstance(examples, Columnar) and examples.store.whens is None:
+        return numpy.zeros(0)
+    found = whens(examples)
+    return found[~numpy.isnan(found)]
 
 
 def texts(examples: Sequence[Example], place: int) -> list[str]:

@@ -64,10 +64,10 @@ class Dataset:
 
     def counts(self) -> dict[str, int]:
         """Label to number of training rows (of words, for tags), in the order of the label map."""
-        from trainer.core.columnar import targets
+        from trainer.core.example_targets import counted_targets
 
         counted: collections.Counter[str] = collections.Counter()
-        for target, count in collections.Counter(targets(self.splits["train"])).items():
+        for target, count in counted_targets(self.splits["train"]).items():
             for label in self.kind.labels_of(target, self.separator):
                 counted[label] += count
         return {label: counted[label] for label in self.labels}

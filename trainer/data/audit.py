@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy
 
-from trainer.core.columnar import groups, taken, targets
+from trainer.core.columnar import groups, have_groups, taken, targets
 from trainer.core.example import SPLITS, Example
+from trainer.core.example_targets import counted_targets
 from trainer.data.checks import Checks
 from trainer.data.keys import Keys
 from trainer.errors import count, some
@@ -69,7 +70,7 @@ def size(splits: Splits, checks: Checks) -> None:
 
 
 def _classes(splits: Splits, checks: Checks) -> None:
-    counts = {n: collections.Counter(targets(splits[n])) for n in SPLITS}
+    counts = {n: counted_targets(splits[n]) for n in SPLITS}
     labels = sorted(counts["train"])
     thin = [f"{label} ({counts[n][label]} for {n})" for n in SPLITS if len(splits[n]) for label in labels if counts[n][label] < 2]
     if thin:
@@ -97,7 +98,7 @@ def overlap(splits: Splits, keys: Keys, checks: Checks) -> None:
     for name, of_split in codes.items():
         seen[name][of_split] = True
     shared = sum(int((seen[a] & seen[b]).sum()) for a, b in (("train", "validation"), ("train", "test"), ("validation", "test")))
-    grouped = {n: {*groups(splits[n])} - {""} for n in SPLITS}
+    grouped = {n: {*groups(splits[n])} - {""} if have_groups(splits[n]) else set() for n in SPLITS}
     common = grouped["test"] & (grouped["train"] | grouped["validation"])
     if shared:
         what = f"{count(shared, 'example')} {'is' if shared == 1 else 'are'} in more than one split"

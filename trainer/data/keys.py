@@ -94,12 +94,7 @@ class Keys:
         store = examples.store
         if id(store) not in self._digests:
             digests = self._digested(Columnar(store))
-            order = _order(digests)
-            words = digests[order].view(numpy.uint64)
-            new = numpy.concatenate([[True], (words[1:] != words[:-1]).any(axis=1)]) if len(words) else numpy.zeros(0, bool)
-            codes = numpy.empty(len(digests), numpy.int64)
-            codes[order] = numpy.cumsum(new) - 1
-            self._digests[id(store)] = store, digests, codes
+            self._digests[id(store)] = store, digests, _codes(digests)
         return self._digests[id(store)][1:]
 
     def _digested(self, whole: Columnar) -> numpy.ndarray:
@@ -110,10 +105,13 @@ class Keys:
         if self._by_time:
             times = itertools.repeat(None, len(whole)) if store.whens is None else (None if w != w else w for w in store.whens.tolist())
             ends = (end + f"\0{when}".encode() for end, when in zip(ends, times))
-        found = bytearray()
+        found = numpy.empty((len(whole), _HEX // 2), numpy.uint8)
+        at = 0
         for block in whole.joined(self._cells):
-            found += b"".join([hashlib.blake2b(text + end, digest_size=16).digest() for text, end in zip(block, ends)])
-        return numpy.frombuffer(found, numpy.uint8).reshape(-1, 16)
+            part = b"".join([hashlib.blake2b(text + end, digest_size=_HEX // 2).digest() for text, end in zip(block, ends)])
+            found[at : at + len(block)] = numpy.frombuffer(part, numpy.uint8).reshape(-1, _HEX // 2)
+            at += len(block)
+        return found
 
     def _key(self, example: Example) -> str:
         if isinstance(example.content, Path) and (known := self._sums.get(example.content)):
@@ -137,4 +135,25 @@ def _hexes(digests: numpy.ndarray, at: numpy.ndarray) -> Iterator[bytes]:
 def _order(digests: numpy.ndarray) -> numpy.ndarray:
     """The order of digests (rows x 16 bytes) as texts have it."""
     words = numpy.ascontiguousarray(digests).view(">u8")
-    return numpy.lexsort((words[:, 1], words[:, 0]))
+    order = numpy.argsort(words[:, 0].astype(numpy.uint64), kind="stable")
+    new, equal = _changes(words, order)
+    return order if new[equal].sum() == 0 else numpy.lexsort((words[:, 1], words[:, 0]))
+
+
+def _changes(words: numpy.ndarray, order: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """Which of the digests (rows x 2) in this order differ from the one before, and those of them whose first word does not."""
+    new = numpy.ones(len(order), bool)
+    for i in range(1, len(order), _BLOCK):
+        new[i : i + _BLOCK] = words[order[i : i + _BLOCK], 0] != words[order[i - 1 : i - 1 + _BLOCK][: len(order) - i], 0]
+    equal = numpy.flatnonzero(~new)
+    new[equal] = words[order[equal], 1] != words[order[equal - 1], 1]
+    return new, equal
+
+
+def _codes(digests: numpy.ndarray) -> numpy.ndarray:
+    """A number for each digest, equal for equal ones and for no others."""
+    order = _order(digests)
+    new, _ = _changes(digests.view(">u8"), order)
+    codes = numpy.empty(len(digests), numpy.int32 if len(digests) < 1 << 31 else numpy.int64)
+    codes[order] = numpy.cumsum(new, dtype=codes.dtype) - 1
+    return codes

@@ -4,18 +4,18 @@ Examples are assigned by a hash of seed and content. So the same data gives the 
 duplicates stay together: no example is both in training and in the test.
 """
 
-import bisect
-import collections
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import numpy
 
 from trainer.core import columnar
-from trainer.core.columnar import Examples, groups, taken, targets, whens
+from trainer.core.columnar import Examples, known_whens, taken, targets
 from trainer.core.example import SPLITS, Example
-from trainer.data import ordered
+from trainer.core.example_targets import counted_targets, have_targets, target_codes, target_numbers
+from trainer.data import ordered, units as units_of
 from trainer.data.checks import Checks
 from trainer.data.cut import Cut, chosen_by
 from trainer.data.duplicates import remove
@@ -28,6 +28,7 @@ MIN_PER_CLASS = 2
 MIN_UNITS = 3  # of a class, for some to be held out
 MAX_CLASSES = 10_000  # with more, results are not read
 BINS = 10  # of a target that is a number
+_BLOCK = 1 << 16  # rows at once
 Splits = Mapping[str, Sequence[Example]]
 
 
@@ -55,7 +56,7 @@ def complete(given: Splits, keys: Keys, regression: bool, settings, checks: Chec
     else:
         _check_order(splits, rule, checks)
         events.decision("split", _counts(splits), "The file names or the split column define the training, validation and test rows.")
-    return splits if regression or not any(targets(splits["train"])) else _known_labels(splits, checks)
+    return splits if regression or not have_targets(splits["train"]) else _known_labels(splits, checks)
 
 
 def hold_out(
@@ -101,7 +102,7 @@ def _cut(
 
 def _check_order(splits: Splits, rule: Rule, checks: Checks) -> None:
     """Warn of given splits whose test rows lie among the training rows in time, where neighbours are alike."""
-    first, last = (w[~numpy.isnan(w)] for w in (whens(splits[n]) for n in ("test", "train")))
+    first, last = (known_whens(splits[n]) for n in ("test", "train"))
     if rule.neighbours and len(first) and len(last) and first.min() <= last.max():
         checks.warning(ordered.AGAIN, f"{rule.neighbours}, and the test rows are not later than the training rows: the metrics flatter.")
 
@@ -112,22 +113,15 @@ def stratified(rows: Examples, shares: dict[str, float], keys: Keys, regression:
     Copies and the rows of one group are dealt as one, with the class of the first. A class of fewer than three such units
     stays in train. Numbers are dealt evenly over their range.
     """
-    units, first = _units(rows, keys)
-    names, held = groups(rows), {n: numpy.zeros(len(first), bool) for n in ("test", "validation")}  # units
-    sizes = numpy.bincount(units, minlength=len(first))
-    places = _places(keys.texts(taken(rows, first)), seed)
-    if any(names):
-        by_unit = numpy.argsort(units, kind="stable")
-        starts = numpy.concatenate([[0], numpy.cumsum(sizes)])
-        several = (sizes > 1) | numpy.asarray([bool(names[i]) for i in first.tolist()], bool)
-        for unit in numpy.flatnonzero(several).tolist():
-            members = by_unit[starts[unit] : starts[unit + 1]]
-            places[unit] = place(min(names[i] or key for i, key in zip(members.tolist(), keys.texts(taken(rows, members)))), seed)
+    units, first = units_of.of(rows, keys)
+    held = {n: numpy.zeros(len(first), bool) for n in ("test", "validation")}  # units
+    sizes = numpy.bincount(units, minlength=len(first)).astype(units.dtype)
+    order = units_of.places(rows, keys, seed, units, first, sizes)
     labels, stratum = numbered_strata(rows, regression)
     of_units = stratum[first]
     for label in sorted(range(len(labels)), key=lambda i: labels[i]):
         members = numpy.flatnonzero(of_units == label)
-        members = members[numpy.argsort(places[members], kind="stable")]
+        members = members[numpy.argsort(order[members], kind="stable")]
         count = int(sizes[members].sum())
         quota = {n: math.ceil(count * shares[n]) if len(members) >= MIN_UNITS else 0 for n in ("test", "validation")}
         for name, quota_of in quota.items():  # units in their order, until the quota is filled or passed
@@ -139,36 +133,15 @@ def stratified(rows: Examples, shares: dict[str, float], keys: Keys, regression:
     return {n: taken(rows, numpy.flatnonzero(held[n][units])) for n in SPLITS}
 
 
-def numbered_strata(rows: Sequence[Example], regression: bool) -> tuple[list, numpy.ndarray]:
-    """What is to be spread evenly, and for each row the number of its own: see ``strata``."""
-    stratum = strata(rows, regression)
-    of_target: dict[str, int] = {}
-    numbers: dict[str, int] = {}
-    every = targets(rows)
-    for target in dict.fromkeys(every):
-        of_target[target] = numbers.setdefault(stratum(target), len(numbers))
-    return list(numbers), numpy.fromiter(map(of_target.__getitem__, every), numpy.int64, len(every))
-
-
-def strata(rows: Sequence[Example], regression: bool) -> Callable[[str], str]:
-    """The function from a target to what is to be spread evenly: its class, or the part of the range of its number, of ten."""
+def numbered_strata(rows: Sequence[Example], regression: bool) -> tuple[list[str], numpy.ndarray]:
+    """What is to be spread evenly, and for each row the number of its own: its class, or the part of the range of its number, of ten."""
     if not regression:
-        return lambda target: target
-    values = sorted(map(float, targets(rows)))
+        return target_codes(rows)
+    values = target_numbers(rows)
     bins = min(BINS, len(values) // MIN_UNITS)  # of few rows, bins that are large enough to hold some out
-    edges = sorted({values[len(values) * i // bins] for i in range(1, bins)})
-    return lambda target: f"{bisect.bisect_right(edges, float(target)):02d}"
-
-
-def place(key: str, seed: int) -> bytes:
-    """The position of an example in the random order of the seed."""
-    return hashlib.sha256(f"{seed}\0{key}".encode()).digest()
-
-
-def _places(keys: Iterable[str], seed: int) -> numpy.ndarray:
-    """``place`` of each key."""
-    before = f"{seed}\0"
-    return numpy.frombuffer(b"".join([hashlib.sha256((before + key).encode()).digest() for key in keys]), "S32").copy()
+    ordered_values = numpy.sort(values)
+    edges = numpy.unique(ordered_values[[len(values) * i // bins for i in range(1, bins)]])
+    return [f"{i:02d}" for i in range(len(edges) + 1)], numpy.searchsorted(edges, values, side="right").astype(numpy.int32)
 
 
 def digest(splits: Splits, keys: Keys) -> str:
@@ -180,40 +153,9 @@ def digest(splits: Splits, keys: Keys) -> str:
     return found.hexdigest()
 
 
-def _units(rows: Sequence[Example], keys: Keys) -> tuple[numpy.ndarray, numpy.ndarray]:
-    """The sets of rows that must stay together, because they are copies or of one group, be it through a third row: for each row the number of
-    its set, and for each set its first row. Sets are in the order of their first rows."""
-    codes = keys.codes(rows)[0]
-    names = groups(rows)
-    if any(names):
-        codes = _joined(codes, names)
-    _, first, units = numpy.unique(codes, return_index=True, return_inverse=True)
-    order = numpy.argsort(first)
-    place = numpy.empty_like(order)
-    place[order] = numpy.arange(len(order))
-    return place[units], first[order]
-
-
-def _joined(codes: numpy.ndarray, names: list[str]) -> numpy.ndarray:
-    """``codes``, equal also for rows that groups join."""
-    parent: dict[int | str, int | str] = {}
-
-    def root(name: int | str) -> int | str:
-        while (above := parent.setdefault(name, name)) != name:
-            parent[name] = parent[above]
-            name = above
-        return name
-
-    for code, group in zip(codes.tolist(), names):
-        if group:
-            parent[root(code)] = root(group)
-    known: dict[int | str, int] = {}
-    return numpy.fromiter((known.setdefault(root(code), len(known)) for code in codes.tolist()), numpy.int64, len(codes))
-
-
 def _indivisible(empty: list[str], rows: Sequence[Example], keys: Keys, group_column: str) -> UserError:
     """Rows that stay together leave none for a split."""
-    units, wanted = len(_units(rows, keys)[1]), " and ".join(empty)
+    units, wanted = len(units_of.of(rows, keys)[1]), " and ".join(empty)
     what, do = f"only {units} of them are different", "Add different rows."
     if group_column:
         what = f"the column {group_column} has only {units} groups"
@@ -224,7 +166,9 @@ def _indivisible(empty: list[str], rows: Sequence[Example], keys: Keys, group_co
 
 
 def _check_rows(splits: Splits, regression: bool) -> None:
-    counts = collections.Counter(targets(splits["train"]))
+    counts = counted_targets(splits["train"][:_BLOCK] if regression else splits["train"])
+    if regression and (len(counts) < 2 or not any(counts)):
+        counts = counted_targets(splits["train"])
     total = sum(len(rows) for rows in splits.values())
     if total < MIN_ROWS or not len(splits["train"]):
         raise UserError(
@@ -250,7 +194,7 @@ def _check_rows(splits: Splits, regression: bool) -> None:
         )
 
 
-def _one_class(counts: collections.Counter) -> UserError:
+def _one_class(counts: Counter) -> UserError:
     return UserError(
         "one_class",
         f"All training rows have the label {next(iter(counts))}, so there is nothing to predict.",
@@ -260,12 +204,13 @@ def _one_class(counts: collections.Counter) -> UserError:
 
 def _known_labels(splits: dict[str, Sequence[Example]], checks: Checks) -> dict[str, Sequence[Example]]:
     """Leave out rows whose label never occurs in training, and warn of classes that are too small to be learnt."""
-    counts = collections.Counter(targets(splits["train"]))
+    counts = counted_targets(splits["train"])
     if len(counts) < 2:
         raise _one_class(counts)  # rows of another class have the content of rows of this one, and are held out with them
     for name in ("validation", "test"):
-        there = [t in counts for t in targets(splits[name])]
-        known = splits[name] if all(there) else taken(splits[name], numpy.flatnonzero(there))
+        strange = any(t not in counts for t in counted_targets(splits[name]))
+        there = [t in counts for t in targets(splits[name])] if strange else []
+        known = splits[name] if not strange else taken(splits[name], numpy.flatnonzero(there))
         if removed := len(splits[name]) - len(known):
             checks.warning("unknown_labels", f"{left_out(removed, f'{name} row')} because the label does not occur in the training rows.")
             checks.drop(f"the label of a {name} row does not occur in training", removed)
@@ -289,7 +234,7 @@ def _counts(splits: Splits) -> dict[str, int]:
 
 def _why(splits: Splits, missing: list[str], before: int, regression: bool, whole: str) -> str:
     parts = " and ".join(f"{len(splits[n])} for {n}" for n in missing)
-    labelled = any(targets(splits["train"]))
+    labelled = have_targets(splits["train"])
     even = ", evenly over the range of the target" if regression else ", evenly over the classes" if labelled else ""
     together = f", and {whole} stay together" if whole else ""
     return f"The dataset does not define {' or '.join(missing)} rows, so {parts} are taken from the {before} rows by a content hash{even}{together}."

@@ -4,7 +4,8 @@ import numpy
 
 from trainer.core.columnar import Examples, taken
 from trainer.data.keys import Keys
-from trainer.data.splits import numbered_strata, place
+from trainer.data.splits import numbered_strata
+from trainer.data.units import place
 from trainer.run_folder.events import Events
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy
 
-from trainer.core import blocks
+from trainer.core import blocks, mapped
 from trainer.core.blocks import RESULT, Cell, Column, Section
 from trainer.core.example import Dataset
 from trainer.errors import count, one_line, reading_model
@@ -27,6 +27,7 @@ def learnt(data: Dataset, target: Target, test: Answers) -> list[dict]:
     """The profile of the training rows, and of the answers to the test rows, which the model did not learn from."""
     train = data.splits["train"]
     traits = list(data.kind.traits(train[:: max(1, len(train) // _ROWS)], data.columns, data.types))
+    mapped.rest()  # rows from all over: nearly the whole file was read
     if isinstance(test, Predictions):
         traits += _of_answers(target, test.predicted, test.confidence)
     return profile.learn(traits)

@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from trainer.config.spec import Spec
 from trainer.core.example import Dataset
+from trainer.core.example_targets import encoded_targets
 from trainer.errors import UserError, one_line
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
@@ -94,7 +95,7 @@ def data_of(data: Dataset, described: dict, samples: list[dict], target) -> dict
         return {**found, "labels": data.counts()}
     if target.rescaling() is None:
         return found
-    values = target.encode([e.target for e in data.splits["train"]])
+    values = encoded_targets(data.splits["train"], target.encode)
     figures = {"min": values.min(), "max": values.max(), "mean": values.mean(), "median": sorted(values)[len(values) // 2]}
     return {**found, "target": {name: float(value) for name, value in figures.items()}}
 

@@ -3,7 +3,7 @@
 import itertools
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from trainer.training.baseline import Baselines
     from trainer.training.prepare import Prepared
 
+_BLOCK = 1 << 16  # rows that are asked for their labels at once
 SAMPLES = 5
 BEST_FIRST = "accuracy", "r2"  # by which model and baseline are compared
 
@@ -75,7 +76,8 @@ def training(
     _warn_single_class(outcome.answers["train"], plan.target, settings, events)
     _model(outcome, out / "model", prepared, data, reports["test"])
     files.write_json(out / "metrics.json", figures)
-    files.write_text(out / "predictions.csv", plan.kind.predictions(finished) or _predictions(finished))
+    of_kind = plan.kind.predictions(finished)
+    files.write_parts(out / "predictions.csv", [of_kind] if of_kind else _predictions(finished))
     doubts = doubted.training(looked, data, plan.target, events, finished.origins)
     doubts.write(out)
     if _baseline_wins(reports["test"], simple):
@@ -258,27 +260,31 @@ def _samples(data: Dataset) -> list[dict]:
     """A few training examples, of different labels where there are some."""
     train = data.splits["train"]
     first: dict[str, int] = {}
-    for place, target in enumerate(columnar.targets(train)):
-        first.setdefault(target, place)
+    for start in range(0, len(train), _BLOCK):
+        for place, target in enumerate(columnar.targets(train[start : start + _BLOCK]), start):
+            first.setdefault(target, place)
+        if len(first) >= SAMPLES:
+            break
     chosen: list[Example] = [train[i] for i in itertools.islice(first.values(), SAMPLES)]
     chosen += [e for e in train[: 2 * SAMPLES] if e not in chosen][: SAMPLES - len(chosen)]
     return [display.entry(e, data.kind, data.columns, label=data.kind.shown_label(e)) for e in chosen]
 
 
-def _predictions(finished: Finished) -> str:
-    """predictions.csv: one line for each test row, in the order of the data."""
+def _predictions(finished: Finished) -> Iterator[str]:
+    """predictions.csv in parts: one line for each test row, in the order of the data."""
     data, target, test = finished.data, finished.prepared.plan.target, finished.outcome.answers["test"]
     has_id, classifies = columnar.have_ids(data.splits["test"]), test.confidence is not None
     beside = promise.columns(target, test.probabilities if classifies else test.predicted)
     head = ["file", "row", *["id"] * has_id, "content", "label", "predicted", *["confidence", "probability of label"] * classifies, *beside]
-    rows = []
-    for i, example in enumerate(data.splits["test"]):
+
+    def line_of(i: int, example: Example) -> list:
         line = [example.file, example.row, *[example.id] * has_id, data.kind.content(example, data.columns), example.target]
         line.append(target.text(test.predicted[i]))
         if classifies:
             line += [f"{test.confidence[i]:.4f}", f"{test.likelihood[i]:.4f}"]
-        rows.append([*line, *(cells[i] for cells in beside.values())])
-    return display.table(head, rows, finished.origins)
+        return [*line, *(cells[i] for cells in beside.values())]
+
+    return display.parts(head, itertools.starmap(line_of, enumerate(data.splits["test"])), finished.origins)
 
 
 def _save_baseline(simple: "Baselines", to: Path, plan: Plan, data: Dataset, prepared: "Prepared") -> None:

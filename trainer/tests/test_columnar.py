@@ -9,6 +9,7 @@ from trainer.core import columnar
 from trainer.core.cells import Codes, Strings, read_numbers
 from trainer.core.columnar import Columnar, Store
 from trainer.core.example import Example
+from trainer.data import keys
 from trainer.data.columns import summaries
 from trainer.data.keys import Keys
 from trainer.targets.target import number
@@ -96,8 +97,24 @@ def test_keys_are_those_of_the_list(by_row, by_time):
     assert numpy.isin(a, b).tolist() == numpy.isin(c, d).tolist()
 
 
-@given(st.lists(st.lists(st.text("0123456789+-.eE", min_size=1, max_size=4) | st.floats().map(repr), max_size=20), max_size=3))
+_LONG = st.text("12", min_size=1, max_size=2).map(lambda end: "0.12345678901234" + end) | st.just("1" * 33)  # the first word is there twice; too long
+
+
+@given(st.lists(st.lists(st.text("0123456789+-.eE", min_size=1, max_size=4) | st.floats().map(repr) | _LONG, max_size=20), max_size=3))
 def test_different_numbers_are_counted_as_texts(parts):
     cells = [pyarrow.array(["1", *part, "2"], pyarrow.large_string()).slice(1, len(part)) for part in parts]
     found = summaries._different(pyarrow.chunked_array(cells, pyarrow.large_string()))
     assert found == len({cell for part in parts for cell in part})
+
+
+@pytest.mark.parametrize("copies", [0, 3])
+def test_digests_with_the_same_first_bytes_are_told_apart(copies):
+    """As many as this are never equal in eight bytes by chance, so here they are made."""
+    draw = numpy.random.default_rng(1)
+    digests = draw.integers(0, 256, (200, 16), numpy.uint8)
+    digests[:, :8] = digests[draw.integers(0, 4, 200), :8]
+    digests = numpy.concatenate([digests, digests[:copies]])
+    texts = [d.tobytes() for d in digests]
+    order, codes = keys._order(digests).tolist(), keys._codes(digests).tolist()
+    assert [texts[i] for i in order] == sorted(texts)
+    assert len({*zip(codes, texts)}) == len({*codes}) == len({*texts}) == 200

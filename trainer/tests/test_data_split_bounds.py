@@ -1,11 +1,12 @@
 """The limits of a split: how many rows and classes are needed, and what the refusals and the reasons say word by word."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from trainer.core.example import Example
-from trainer.data import splits
+from trainer.data import splits, units as units_of
 from trainer.data.checks import Checks
 from trainer.data.keys import Keys
 from trainer.errors import UserError
@@ -243,12 +244,22 @@ def test_the_test_rows_are_dealt_before_the_validation_rows():
     assert [e.row for e in both["train"]] == sorted(e.row for e in both["train"])
 
 
+@pytest.mark.parametrize("grouped", [False, True])
+def test_the_first_bytes_of_places_order_rows_as_all_do(monkeypatch, grouped):
+    examples = [replace(e, group=f"g{i // 3}") if grouped else e for i, e in enumerate(rows(90, "a"))]
+    shares = {"test": 0.2, "validation": 0.1}
+    by_first = splits.stratified(examples, shares, Keys(), False, 1)
+    asked = []
+    monkeypatch.setattr(units_of, "_differ", lambda places: asked.append(len(places)))  # as if two began with the same bytes
+    assert splits.stratified(examples, shares, Keys(), False, 1) == by_first and asked
+
+
 def test_groups_that_a_third_row_joins_stay_together():
     chained = [
         Example("f.csv", 1, "same", "a", group="g1"), Example("f.csv", 2, "same", "a", group="g2"), Example("f.csv", 3, "other", "a", group="g2"),
         Example("f.csv", 4, "alone", "a"), Example("f.csv", 5, "alone", "a"),
     ]  # fmt: skip
-    units, first = splits._units(chained, Keys())
+    units, first = units_of.of(chained, Keys())
     assert (units.tolist(), first.tolist()) == ([0, 0, 0, 1, 1], [0, 3])
 
 
@@ -263,10 +274,10 @@ def test_groups_that_a_third_row_joins_stay_together():
 )
 def test_the_range_of_a_number_is_cut_into_tenths(targets, strata):
     examples = [Example("f.csv", i, "", t) for i, t in enumerate(targets)]
-    stratum = splits.strata(examples, True)
-    assert {stratum(t) for t in targets} == strata
+    names, numbers = splits.numbered_strata(examples, True)
+    assert {names[i] for i in numbers.tolist()} == strata
 
 
 def test_the_place_of_a_key_depends_on_the_seed_and_never_changes():
-    assert splits.place("key", 42) == splits.place("key", 42) != splits.place("key", 43)
-    assert splits.place("1\0key", 4) != splits.place("key", 41)
+    assert units_of.place("key", 42) == units_of.place("key", 42) != units_of.place("key", 43)
+    assert units_of.place("1\0key", 4) != units_of.place("key", 41)

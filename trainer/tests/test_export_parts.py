@@ -117,7 +117,7 @@ def _rows(data, target, test) -> list[dict]:
     finished = SimpleNamespace(
         data=data, prepared=SimpleNamespace(plan=SimpleNamespace(target=target)), outcome=SimpleNamespace(answers={"test": test}), origins=origins.ONE
     )
-    return list(csv.DictReader(io.StringIO(training_results._predictions(finished))))
+    return list(csv.DictReader(io.StringIO("".join(training_results._predictions(finished)))))
 
 
 def test_predictions_of_classes_have_confidence_and_probability():

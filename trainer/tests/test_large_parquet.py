@@ -5,15 +5,22 @@ import decimal
 import io
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
+import loading
 import pyarrow
 import pyarrow.parquet
 
+from trainer.archive.budget import Budget
+from trainer.core.input import Input
 from trainer.data.formats import parquet
 from trainer.data.formats.arrow_table import ArrowTable
 from trainer.data.formats.table import NotATable
 from trainer.errors import UserError
+from trainer.kinds.series import reading as of_series
+from trainer.run_folder.events import Events
 
 
 def parquet_file(folder: Path, rows: int = 7, **columns) -> Path:
@@ -85,3 +92,38 @@ def test_a_parquet_file_that_lies_is_no_table(tmp_path, monkeypatch):
         except (NotATable, UserError):
             pass
     assert not list(tmp_path.glob(".mapped-*"))
+
+
+def bytes_read() -> int:
+    """What this process has read of files until now."""
+    return int(dict(line.split(": ") for line in Path("/proc/self/io").read_text().splitlines())["rchar"])
+
+
+FOOTERS = 3 * 65536  # bytes at the end of the file, which Arrow reads at once: for the images, for the look for a graph, and for the table
+
+
+def test_a_training_reads_only_the_columns_that_are_asked_for(tmp_path, monkeypatch):
+    """The bytes that are read from the claims of all kinds to the splits, and the splits, which are those of a table with these columns alone."""
+    monkeypatch.setattr(of_series, "_LARGEST", 0)  # a file of up to 20 MB is read once more, to look for a series
+    draw = random.Random(5)
+    columns = {f"c{i}": [draw.random() for _ in range(60_000)] for i in range(39)}
+    columns["y"] = [int(a + b > 1) for a, b in zip(columns["c3"], columns["c17"])]
+    wanted, alone = ["c3", "c17", "y"], tmp_path / "alone"
+    alone.mkdir()
+    for folder, names in ((tmp_path, list(columns)), (alone, wanted)):
+        table = pyarrow.table({n: columns[n] for n in names})
+        pyarrow.parquet.write_table(table, folder / "t.parquet", use_dictionary=["y"], row_group_size=30_000, data_page_size=1 << 14)
+    metadata = pyarrow.parquet.ParquetFile(tmp_path / "t.parquet").metadata
+    chunks = [metadata.row_group(i).column(j) for i in range(2) for j in range(40)]
+    size = sum(c.total_compressed_size for c in chunks if c.path_in_schema in wanted)
+
+    events = Events(tmp_path / "events.jsonl", 1)
+    source = Input("t.parquet", tmp_path / "t.parquet", (tmp_path / "t.parquet").stat().st_size, "")
+    spec = SimpleNamespace(inputs=(source,), not_read=(), folder=tmp_path, work=tmp_path / "work", budget=Budget())
+    of_alone = SimpleNamespace(**{**vars(spec), "inputs": (replace(source, file=alone / "t.parquet"),)})
+    same = loading.load(of_alone, Events(alone / "events.jsonl", 1), label_column="y")
+    before = bytes_read()
+    data = loading.load(spec, events, columns="C3, c17", label_column="y")
+    assert size < bytes_read() - before <= 1.2 * size + FOOTERS < 0.1 * source.size
+    assert data.columns == ("c3", "c17") and data.split_sha256 == same.split_sha256
+    assert "Only c3, c17 and y are read, as requested" in events.path.read_text()

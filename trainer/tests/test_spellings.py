@@ -1,5 +1,7 @@
 """Labels that are spellings of one class."""
 
+import collections
+
 import pytest
 
 from trainer.data.columns import spellings
@@ -27,4 +29,4 @@ from trainer.data.columns import spellings
     ],
 )
 def test_spellings_of_one_class(cells, joined):
-    assert spellings.of(cells) == joined
+    assert spellings.of(collections.Counter(cells)) == joined

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from trainer import memory
 from trainer.core import mapped
-from trainer.core.columnar import targets
 from trainer.core.example import Dataset
+from trainer.core.example_targets import encoded_targets
 from trainer.measure import label_sets_linear, linear, linear_files
 from trainer.measure.linear import Linear
 from trainer.measure.tfidf import TfIdf
@@ -49,7 +49,7 @@ def compute(prepared: Prepared, data: Dataset, fitted: dict[str, "Estimator"]) -
     target, seed = plan.target, plan.settings.seed
     if (entries := plan.kind.baselines(data, seed)) is not None:
         return Baselines(entries, None, None, None, "")
-    truth = {n: target.encode(targets(rows)) for n, rows in data.splits.items()}
+    truth = {n: encoded_targets(rows, target.encode) for n, rows in data.splits.items()}
     constant, title = target.constant(truth["train"], truth["test"])
     reports = [{"name": "constant", "title": title, "role": "constant", "test": target.report(constant, seed)}]
     if (simple := plan.kind.simple_answers(data, target, truth, fitted)) is not None:

@@ -17,7 +17,8 @@ import numpy
 from trainer import estimators, memory
 from trainer.config import settings as options
 from trainer.core import mapped, registry
-from trainer.core.columnar import taken, targets
+from trainer.core.columnar import taken
+from trainer.core.example_targets import encoded_targets
 from trainer.errors import UserError
 from trainer.launch import preflight
 from trainer.launch.outcome import MAX_TRAIN_ROWS, Outcome, Trial
@@ -199,7 +200,7 @@ def _sample(fitted: "Estimator", examples: "Sequence[Example]", seed: int) -> "S
 
 
 def answered(estimator: "Estimator", examples: "Sequence[Example]", target) -> "Answers":
-    return target.answers(estimator.outputs(examples), target.encode(targets(examples)))
+    return target.answers(estimator.outputs(examples), encoded_targets(examples, target.encode))
 
 
 def held_out_answers(candidate: Candidate, plan: "Plan") -> "Answers | None":

@@ -10,8 +10,8 @@ from trainer.config.digest import digest
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.core import registry
-from trainer.core.columnar import targets
 from trainer.core.example import SPLITS, Dataset
+from trainer.core.example_targets import encoded_targets
 from trainer.core.kind import Encoder, Kind
 from trainer.core.plan import Plan, Rows, Saved
 from trainer.errors import UserError, some
@@ -82,7 +82,7 @@ def make(spec: Spec, settings: Settings, data: Dataset, wanted: Wanted, events: 
     splits = {}
     if wanted.network or kind.encodes_always:
         encoder, settings = kind.encoder(spec, settings, data, base, events)
-        splits = {n: encoder.encode(data.splits[n], target.encode(targets(data.splits[n])), n, training=n == "train") for n in SPLITS}
+        splits = {n: encoder.encode(data.splits[n], encoded_targets(data.splits[n], target.encode), n, training=n == "train") for n in SPLITS}
         kind.advise(encoder, data, base, events)
         _check_lengths(settings, data, encoder, events)
         if kind.rows_are_examples(base):
@@ -135,7 +135,7 @@ def champion(spec: Spec, data: Dataset, target) -> Saved | None:
             return Saved(folder, kind, theirs, None, estimators.missing(described["base"], folder, spec.models))
         kind.load_beside(folder)
         encoder = kind.load_encoder(spec, folder, described["encoder"])
-        rows = encoder.encode(examples, theirs.encode(targets(examples)), "champion")
+        rows = encoder.encode(examples, encoded_targets(examples, theirs.encode), "champion")
         return Saved(folder, kind, theirs, rows)
     except (OSError, ValueError, KeyError, TypeError) as e:
         return Saved(folder, data.kind, target, None, f"its files cannot be read ({type(e).__name__})")

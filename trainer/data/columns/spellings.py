@@ -1,6 +1,7 @@
 """Spellings of one class: TRUE, yes and 1, or Oak, oak and OAK; and the infinity of a program among numbers, which is no class."""
 
 import collections
+from collections.abc import Mapping
 
 from trainer.data.columns import values
 
@@ -10,10 +11,11 @@ _ENDLESS = frozenset(("inf", "-inf", "+inf", "infinity", "-infinity"))
 _LETTERS = 3  # different ones, from which the case of a name means nothing: AA, Aa and aa are genotypes, CO and Co are chemistry
 
 
-def of(cells: list[str]) -> dict[str, str]:
-    """The class for the labels in ``cells`` that are another spelling of one, or empty for those that are none; nothing for all others."""
+def of(cells: Mapping[str, int]) -> dict[str, str]:
+    """The class for the labels in ``cells``, which are counted, that are another spelling of one, or empty for those that are none; nothing for all
+    others."""
     counts: collections.Counter[str] = collections.Counter()
-    for cell, number in collections.Counter(cells).items():
+    for cell, number in cells.items():
         if name := values.label(cell):
             counts[name] += number
     lower = {name.lower() for name in counts}

@@ -162,32 +162,33 @@ def _are_finite(cells: pyarrow.Array) -> bool:
 
 
 def _different(cells: pyarrow.ChunkedArray) -> int:
-    """How many different cells of plain numbers there are. Short ones are told apart by 4 bits for each of their characters, which takes a third of
-    the time of a table of texts, and less memory."""
+    """How many different cells of plain numbers there are. Those of up to 32 characters are told apart by 4 bits for each, which takes a third of the
+    time of a table of texts, and less memory."""
     import pyarrow.compute as pc
 
-    packed = []
+    longest = max((pc.max(pc.binary_length(chunk)).as_py() for chunk in cells.chunks if len(chunk)), default=0)
+    if longest > 2 * _FIT:
+        return pc.count_distinct(cells).as_py()
+    packed = numpy.empty((1 if longest <= _FIT else 2, len(cells)), numpy.uint64)
+    at = 0
     for chunk in cells.chunks:
-        if (part := _packed(chunk)) is None:
-            return pc.count_distinct(cells).as_py()
-        packed.append(part)
-    if not packed:
-        return 0
-    every = numpy.concatenate(packed)
+        _pack(chunk, packed[:, at : at + len(chunk)])
+        at += len(chunk)
+    if len(packed) == 2:
+        return _different_pairs(*packed)
+    every = packed[0]
     every.sort()
     return int((every[1:] != every[:-1]).sum()) + min(1, len(every))
 
 
-def _packed(cells: pyarrow.LargeStringArray) -> numpy.ndarray | None:
-    """Plain numbers as one of 64 bits each, equal for equal ones and for no others; None where one is too long for that."""
+def _pack(cells: pyarrow.LargeStringArray, found: numpy.ndarray) -> None:
+    """Write plain numbers into ``found`` (words x cells) as one word of 64 bits each or two, equal for equal ones and for no others."""
     offsets = numpy.frombuffer(cells.buffers()[1], numpy.int64)[cells.offset : cells.offset + len(cells) + 1]
     lengths = numpy.diff(offsets)
+    found[:] = 0
     if not len(cells):
-        return numpy.zeros(0, numpy.uint64)
-    if lengths.max() > _FIT:
-        return None
+        return
     text = numpy.frombuffer(cells.buffers()[2], numpy.uint8)
-    found = numpy.zeros(len(cells), numpy.uint64)
     shortest = int(lengths.min())
     for place in range(int(lengths.max())):
         if place < shortest:
@@ -195,8 +196,23 @@ def _packed(cells: pyarrow.LargeStringArray) -> numpy.ndarray | None:
         else:
             there = lengths > place
             characters = _BITS[text[numpy.where(there, offsets[:-1] + place, 0)]] * there
-        found |= characters << numpy.uint64(4 * place)
-    return found
+        found[place // _FIT] |= characters << numpy.uint64(4 * (place % _FIT))
+
+
+def _different_pairs(first: numpy.ndarray, second: numpy.ndarray) -> int:
+    """How many different pairs there are. Only those with a first word that is there twice are sorted by both."""
+    order = numpy.argsort(first)
+    sorted_first = first[order]
+    same = sorted_first[1:] == sorted_first[:-1]
+    several = numpy.zeros(len(first), bool)
+    several[1:] = same
+    several[:-1] |= same
+    tied = order[several]
+    left, right = first[tied], second[tied]
+    by_both = numpy.lexsort((right, left))
+    left, right = left[by_both], right[by_both]
+    new = (left[1:] != left[:-1]) | (right[1:] != right[:-1])
+    return len(first) - len(tied) + int(new.sum()) + min(1, len(tied))
 
 
 def among(known: Mapping[str, float], different: set[str]) -> dict[str, float]:

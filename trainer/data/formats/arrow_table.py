@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -59,10 +60,24 @@ class ArrowTable(Table):
         coded = self.coded(column)
         return set(self.cells(column)) if coded is None else set(coded.values)
 
+    def counted(self, column: str) -> Counter[str]:
+        coded = self.coded(column)
+        if coded is None:
+            return Counter(self.each(column))
+        return Counter(dict(zip(coded.values, numpy.bincount(coded.places, minlength=len(coded.values)).tolist(), strict=True)))
+
     def each(self, column: str) -> Iterator[str]:
         cells = self.arrow.column(self.place(column))
         for start in range(0, len(cells), _BLOCK):
             yield from cells.slice(start, _BLOCK).to_pylist()
+
+    def narrowed(self, places: Sequence[int]) -> ArrowTable:
+        kept = self._kept(places)
+        like = Table(
+            self.name, kept["columns"], [], self.has_header, self.bad_rows, self.notes, self.first_bad, self.fault, self.repairs, self.fills,
+            kept["short"], self.in_order,
+        )  # fmt: skip
+        return ArrowTable(like, self.arrow.select(list(places)), self.numbers)
 
     def append(self, column: str, cell: str) -> None:
         import pyarrow

@@ -18,6 +18,7 @@ from trainer.memory import memory
 
 BATCH = 10_000
 LARGE = 2_000_000  # cells from which a file is read into columns
+_READ_BYTES = 1 << 20  # of a column at once: else the whole column of a row group is in memory, which may be the file
 MOST_CELLS = 2_000_000_000  # of a file: their places alone take 16 GB of disk
 _FEATURES = b"huggingface"  # the key in the file's metadata under which Hugging Face describes the columns
 _METADATA_BYTES = 4 << 20
@@ -34,7 +35,7 @@ def read(name: str, file: Path | BinaryIO, folder: Path | None = None, only: Col
     import pyarrow.parquet
 
     try:
-        with pyarrow.parquet.ParquetFile(file, pre_buffer=False) as source:
+        with pyarrow.parquet.ParquetFile(file, pre_buffer=False, buffer_size=_READ_BYTES) as source:
             images = parquet_images.columns(source)
             kept = _kept(source.schema_arrow, set(images.values()))
             rows = source.metadata.num_rows

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import numpy
 
+from trainer import memory
 from trainer.core import mapped
 from trainer.data.formats import dialect as dialects, totals
 from trainer.data.formats.arrow_table import ArrowTable
@@ -122,6 +123,7 @@ def _read(source: BinaryIO, size: int, table: Table, delimiter: str, head: list[
                     written.write_batch(part)
 
     cells = pyarrow.ipc.open_file(pyarrow.py_buffer(mapped.file(write, folder))).read_all()
+    memory.release()
     _check_end(cells, repair)
     table.bad_rows, table.first_bad = len(others.bad), others.bad[0] if others.bad else 0
     return ArrowTable(table, cells, numpy.concatenate(numbers))

@@ -1,7 +1,9 @@
 """One file of the dataset as a table: named columns, and rows of text cells."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from trainer.data.columns import values
 from trainer.data.formats.repairs import Repair
@@ -55,9 +57,23 @@ class Table:
         """The cells of a column, each once."""
         return set(self.cells(column))
 
+    def counted(self, column: str) -> Counter[str]:
+        """How often each cell of a column is there, in the order of the first of each."""
+        return Counter(self.cells(column))
+
     def each(self, column: str) -> Iterator[str]:
         """The cells of a column, one after another."""
         return iter(self.cells(column))
+
+    def narrowed(self, places: Sequence[int]) -> "Table":
+        """A table with the columns at these places alone."""
+        rows = [(number, [cells[i] for i in places]) for number, cells in self.rows]
+        return replace(self, rows=rows, _cells={}, **self._kept(places))
+
+    def _kept(self, places: Sequence[int]) -> dict[str, Any]:
+        """The columns at these places, and what is known of their names."""
+        columns = [self.columns[i] for i in places]
+        return {"columns": columns, "short": {c: s for c, s in self.short.items() if c in columns}}
 
     def append(self, column: str, cell: str) -> None:
         """Add a last column that holds the same cell in every row."""

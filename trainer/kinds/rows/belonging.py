@@ -145,13 +145,13 @@ def _alike_rows(tables: list[Table], roles: Roles, seen: dict[str, Profile]) -> 
 def _alike_column(tables: list[Table], roles: Roles, seen: dict[str, Profile]) -> str:
     """The column of patients, plots or the like whose rows are much more alike in the label than others; empty for none. A column with no more
     values than the label may be its code."""
-    if roles.group:
+    named = {n: p for n, p in seen.items() if n != roles.label and p.distinct >= MIN_GROUPS and together.is_named(n)}
+    if roles.group or not named:
         return ""
     what, known, classes = target(tables, roles, seen)
     rows, labels = int(known.sum()), len(set(what[known].tolist())) if classes else 0
-    for name, p in seen.items():
-        fits = together.is_named(name) and name != roles.label
-        if not fits or not max(MIN_GROUPS, labels + 1) <= p.distinct <= rows // 2:
+    for name, p in named.items():
+        if not labels < p.distinct <= rows // 2:
             continue
         of_rows = numpy.array(cells(tables, name))[known].tolist()
         if places.alike_in(of_rows, what[known], classes) < series.ALIKE:

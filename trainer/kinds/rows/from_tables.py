@@ -10,7 +10,7 @@ from trainer.core.example import SPLITS, Example
 from trainer.core.input import Input
 from trainer.data import images, names
 from trainer.data.checks import Checks
-from trainer.data.columns import fills, profiles
+from trainer.data.columns import asked as asked_columns, fills, profiles
 from trainer.data.columns.features import NUMBER
 from trainer.data.formats import tables
 from trainer.data.formats.table import NotATable, Table
@@ -39,10 +39,11 @@ def with_files(candidates: list[Input], ignored: Ignored, settings, events: Even
     """The tables in these files, each with its file, which may have several. Raises UserError where there is none."""
     asked = (settings.text_column, settings.label_column, settings.text_pair_column)
     wanted = {w.strip().lower() for p in asked for w in (p, *p.split(",")) if w.strip()}
-    found = []
+    only = asked_columns.only(settings)
+    found: list[tuple[Table, Input]] = []
     for source in candidates:
         try:
-            found += [(table, source) for table in tables.read_all(source, wanted, settings, events)]
+            found += [(table, source) for table in tables.read_all(source, wanted | only, settings, events, only)]
         except NotATable as e:
             ignored.add(source.name, e)
     if not found:
@@ -53,7 +54,8 @@ def with_files(candidates: list[Input], ignored: Ignored, settings, events: Even
             else "The dataset has no table, and no folders of images or texts named after labels.",
             "Add a CSV, TSV, JSON lines or Parquet file with a label column, or one folder of images or texts for each label.",
         )
-    return found
+    narrowed = asked_columns.narrowed([t for t, _ in found], settings, events)
+    return [(table, source) for table, (_, source) in zip(narrowed, found, strict=True)]
 
 
 def choose(found: list[Table], settings, index: images.Index, ignored: Ignored):

@@ -14,7 +14,10 @@ from trainer.run_folder.events import Events
 
 def class_style(group: list[Table], label: str, profile: Profile, settings, events: Events) -> Style | None:
     """How the classes of a label are written, where some cells are a gap, or one class in another spelling."""
-    pairs = spellings.of([c for t in group for c in t.cells(label)]) if settings.repairs else {}
+    cells: collections.Counter[str] = collections.Counter()
+    for table in group if settings.repairs else ():
+        cells.update(table.counted(label))
+    pairs = spellings.of(cells)
     if joined := {name: same for name, same in pairs.items() if same}:
         what = some([f"{name} is read as {same}" for name, same in joined.items()], 4)
         events.decision("label_spellings", joined, f"{names.column(label)} has one class in several spellings, which are joined: {what}.")

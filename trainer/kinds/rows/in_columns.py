@@ -42,18 +42,18 @@ def examples(tables: Sequence[Table], roles: Roles, styles: dict[str, Style], ma
     filled = numpy.zeros(sum(counts), bool)
     for name in roles.columns:
         column = _all(of_arrow, name)
-        read = _numbers(column, styles.get(name, Style())) if roles.types[name] == NUMBER else _categories(column)
+        read = _numbers(column, styles.get(name, Style())) if roles.types[name] == NUMBER else _categories(of_arrow, name)
         cells.append(read)
         filled |= _filled(read)
     if empty := int((~filled).sum()):
         left["all their cells are empty"] += empty
     targets, known = _targets(of_arrow, roles, styles, left)
     store = Store(
-        Codes([t.name for t in of_arrow], numpy.repeat(numpy.arange(len(counts), dtype=numpy.int32), counts)),
-        numpy.concatenate([t.numbers for t in of_arrow]),
+        Codes([t.name for t in of_arrow], _repeated(counts)),
+        of_arrow[0].numbers if len(of_arrow) == 1 else numpy.concatenate([t.numbers for t in of_arrow]),
         tuple(cells),
         targets,
-        _stripped(_all(of_arrow, roles.id)) if roles.id else None,
+        _stripped(of_arrow, roles.id) if roles.id else None,
         _groups(tables, of_arrow, roles, marks),
         _times(tables, counts, marks),
     )
@@ -117,18 +117,32 @@ def _without(cells: pyarrow.Array, fills: tuple[float, ...]) -> pyarrow.Array:
     return pc.if_else(pyarrow.array(gaps), pyarrow.scalar("", cells.type), cells) if gaps.any() else cells
 
 
-def _categories(cells: pyarrow.ChunkedArray) -> Codes:
-    return _mapped(cells, lambda cell: "" if values.is_missing(cell) else cell.strip())
+def _repeated(counts: list[int]) -> numpy.ndarray:
+    """The number of each table for each of its rows. That of a single one takes no memory."""
+    if len(counts) == 1:
+        return numpy.broadcast_to(numpy.zeros(1, numpy.int32), counts[0])
+    return numpy.repeat(numpy.arange(len(counts), dtype=numpy.int32), counts)
 
 
-def _stripped(cells: pyarrow.ChunkedArray) -> Codes:
-    return _mapped(cells, str.strip)
+def _categories(tables: list[ArrowTable], name: str) -> Codes:
+    return _mapped(tables, name, lambda cell: "" if values.is_missing(cell) else cell.strip())
 
 
-def _mapped(cells: pyarrow.ChunkedArray, read: Callable[[str], str]) -> Codes:
-    coded = arrow_table.coded(cells)
-    assert coded is not None
+def _stripped(tables: list[ArrowTable], name: str) -> Codes:
+    return _mapped(tables, name, str.strip)
+
+
+def _mapped(tables: list[ArrowTable], name: str, read: Callable[[str], str]) -> Codes:
+    coded = _coded(tables, name)
     return Codes([read(v) for v in coded.values], coded.places)
+
+
+def _coded(tables: list[ArrowTable], name: str) -> Codes:
+    """The cells of a column as codes: those of a single table, which its profile has made already."""
+    found = tables[0].coded(name) if len(tables) == 1 else None
+    found = found or arrow_table.coded(_all(tables, name))
+    assert found is not None
+    return found
 
 
 def _filled(column: Codes | Strings) -> numpy.ndarray:
@@ -145,8 +159,8 @@ def _targets(tables: list[ArrowTable], roles: Roles, styles: dict[str, Style], l
     if not roles.label:
         return Codes([""], numpy.zeros(rows, numpy.int32)), numpy.ones(rows, bool)
     style = styles.get(roles.label, Style())
-    cells = _all(tables, roles.label)
     if roles.regression:
+        cells = _all(tables, roles.label)
         empty = 0
         found = []
         for chunk in cells.chunks:
@@ -157,13 +171,14 @@ def _targets(tables: list[ArrowTable], roles: Roles, styles: dict[str, Style], l
         known = numbers.filled()
         _count(left, {"the label is empty": empty, "the label is not a number": int((~known).sum()) - empty})
         return numbers, known
-    coded = arrow_table.coded(cells)
-    assert coded is not None
+    coded = _coded(tables, roles.label)
     names = values.classes(coded.values, style)
-    lengths = numpy.asarray([len(n) for n in names], numpy.int64)[coded.places] if len(coded) else numpy.zeros(0, numpy.int64)
-    long = lengths > LONGEST_LABEL
-    _count(left, {"the label is empty": int((lengths == 0).sum()), f"the label has more than {LONGEST_LABEL} characters": int(long.sum())})
-    return Codes(names, coded.places), (lengths > 0) & ~long
+    counts = numpy.bincount(coded.places, minlength=len(names))
+    empty = int(sum(counts[i] for i, n in enumerate(names) if not n))
+    long = int(sum(counts[i] for i, n in enumerate(names) if len(n) > LONGEST_LABEL))
+    _count(left, {"the label is empty": empty, f"the label has more than {LONGEST_LABEL} characters": long})
+    good = numpy.asarray([0 < len(n) <= LONGEST_LABEL for n in names], bool)
+    return Codes(names, coded.places), good[coded.places]
 
 
 def _without_gap(cell: str, style: Style) -> str:
@@ -180,7 +195,7 @@ def _count(left: collections.Counter[str], counts: dict[str, int]) -> None:
 
 def _groups(tables: Sequence[Table], of_arrow: list[ArrowTable], roles: Roles, marks: Marks) -> Codes | None:
     if not marks.blocks:
-        return _stripped(_all(of_arrow, roles.group)) if roles.group else None
+        return _stripped(of_arrow, roles.group) if roles.group else None
     known: dict[str, int] = {}
     places = [known.setdefault(b, len(known)) for t in tables for b in marks.blocks[id(t)]]
     return Codes(list(known), numpy.asarray(places, numpy.int32))

@@ -6,8 +6,8 @@ from typing import Any
 
 from trainer import memory
 from trainer.core import mapped, registry
-from trainer.core.columnar import targets
 from trainer.core.example import Dataset, Example
+from trainer.core.example_targets import counted_targets
 from trainer.core.kind import Kind
 from trainer.data import audit, chosen, file_names, folders, images, names, ordered, origins, splits, subset, together
 from trainer.data.checks import Checks
@@ -83,6 +83,7 @@ def _together(files: Files, settings) -> Looked:
 @paused()
 def load(claimed: Claim, settings, checks: Checks) -> Dataset:
     """The data of a training. Raises UserError for everything that only the user can fix."""
+    memory.release()  # what was needed to read the files
     reading, found, events = claimed.reading, claimed.files.sources, checks.events
     checks.ignore(found.ignored.items())
     roles = reading.roles
@@ -109,8 +110,9 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
     else:
         given = subset.thin(given, settings.max_examples, keys, roles.regression, settings.seed, events)
         audit.copies(given, keys, not roles.labelled, checks)
+        memory.release()
         complete = splits.complete(given, keys, roles.regression, settings, checks, rule)
-        labels = () if not roles.labelled else tuple(sorted({*targets(complete["train"])}, key=names.natural))
+        labels = () if not roles.labelled else tuple(sorted(counted_targets(complete["train"]), key=names.natural))
         if labels:
             events.decision("labels", list(labels[:1000]), f"The model predicts one of {len(labels)} classes: {some(labels)}.")
         audit.examples(complete, roles.labelled, keys, checks)

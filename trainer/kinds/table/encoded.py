@@ -8,8 +8,9 @@ import numpy
 
 from trainer import threads
 from trainer.config.settings import Settings
-from trainer.core.columnar import taken, targets as targets_of
+from trainer.core.columnar import taken
 from trainer.core.example import Dataset, Example
+from trainer.core.example_targets import encoded_targets
 from trainer.data.columns.features import CATEGORY, NUMBER
 from trainer.estimators import balance
 from trainer.kinds.derived import part as parts
@@ -46,7 +47,7 @@ def of(data: Dataset, target: Classes | Number, settings: Settings, examples: Se
     """Encode ``examples`` whose label is known; very many of a wide table are sampled by the seed. ``encoder`` is learnt from them if
     none is given."""
     encoder = encoder or table.learned(data.columns, data.types, examples, data.learnt)
-    targets = target.encode(targets_of(examples))
+    targets = encoded_targets(examples, target.encode)
     kept = numpy.flatnonzero(targets >= 0) if target.labels else numpy.arange(len(targets))
     if (most := MAX_ENTRIES // max(1, encoder.width)) < len(kept):
         kept = numpy.sort(numpy.random.default_rng(settings.seed).permutation(kept)[:most])
@@ -63,7 +64,7 @@ def whole(data: Dataset, target: Classes | Number, settings: Settings, examples:
     encoder = table.learned(data.columns, data.types, examples, data.learnt)
     if encoder.width * len(examples) > MAX_ENTRIES:
         return None
-    targets = target.encode(targets_of(examples))
+    targets = encoded_targets(examples, target.encode)
     return Encoded(encoder, values(encoder, examples), targets, balance.class_weights(data, settings))
 
 

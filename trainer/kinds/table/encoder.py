@@ -66,16 +66,17 @@ class Encoder:
         return Rows(Cells(mapped.rows(blocks, (len(examples), self.width), numpy.float32, self._folder)), targets)
 
     def _values(self, examples: Sequence[Example]) -> numpy.ndarray:
-        parts = [numpy.zeros((len(examples), 0), numpy.float32)]
-        for place, (column, part) in enumerate(zip(self.columns, self.parts, strict=True)):
+        found = numpy.zeros((len(examples), self.width), numpy.float32)  # filled in place: there is no second one in memory
+        for place, (column, part, block) in enumerate(zip(self.columns, self.parts, self.blocks, strict=True)):
+            own = found[:, block]
             if part is not None:
-                values = part.values(columnar.texts(examples, place))
-                parts += [_one_hot(*columnar.codes(examples, place), part.categories), _standardised(values, column)]
+                _one_hot(*columnar.codes(examples, place), part.categories, own)
+                own[:, len(part.categories) :] = _standardised(part.values(columnar.texts(examples, place)), column)
             elif column["type"] == CATEGORY:
-                parts.append(_one_hot(*columnar.codes(examples, place), column["categories"]))
+                _one_hot(*columnar.codes(examples, place), column["categories"], own)
             else:
-                parts.append(_standardised(columnar.numbers(examples, place)[:, None], column))
-        return numpy.concatenate(parts, axis=1)
+                own[:] = _standardised(columnar.numbers(examples, place)[:, None], column)
+        return found
 
     def forget(self) -> None:
         """Nothing is counted."""
@@ -114,7 +115,8 @@ def _scale(values: numpy.ndarray) -> tuple[list[float], list[float]]:
     """The mean and the deviation of each column; 1 for a deviation of 0."""
     means, stds = [], []
     for column in values.T:
-        there = column[~numpy.isnan(column)]
+        empty = numpy.isnan(column)
+        there = column[~empty] if empty.any() or values.shape[1] > 1 else column
         mean, std = (float(there.mean()), float(there.std())) if len(there) else (0.0, 1.0)
         means.append(mean)
         stds.append(std or 1.0)
@@ -127,10 +129,9 @@ def _standardised(values: numpy.ndarray, column: dict) -> numpy.ndarray:
     return numpy.clip(numpy.nan_to_num(scaled, nan=0.0), -LARGEST, LARGEST).astype(numpy.float32)
 
 
-def _one_hot(cells: list[str], codes: numpy.ndarray, categories: Sequence[str]) -> numpy.ndarray:
+def _one_hot(cells: list[str], codes: numpy.ndarray, categories: Sequence[str], found: numpy.ndarray) -> None:
+    """Write 1 into ``found`` (rows x at least as many as ``categories``), which is 0, in the place of the category of each row, if it is known."""
     known = {c: i for i, c in enumerate(categories)}
     places = numpy.asarray([known.get(c.strip(), -1) for c in cells], numpy.int64)[codes] if len(codes) else numpy.zeros(0, numpy.int64)
-    found = numpy.zeros((len(codes), len(categories)), numpy.float32)
     rows = numpy.flatnonzero(places >= 0)
     found[rows, places[rows]] = 1
-    return found

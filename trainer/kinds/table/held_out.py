@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 import numpy
 
 from trainer.config.settings import Settings
-from trainer.core.columnar import taken, targets as targets_of, whens
+from trainer.core.columnar import known_whens, taken
 from trainer.core.example import Dataset, Example
+from trainer.core.example_targets import encoded_targets
 from trainer.data.columns.features import DATE
 from trainer.estimators import Estimator, balance, folds
 from trainer.estimators.folds import Folds
@@ -73,18 +74,18 @@ def rows(data: Dataset, target: Classes | Number, settings: Settings) -> Held:
     """The rows that are held out from the models of ``data``."""
     found = turns(data, target, settings)
     examples = known(data.splits["validation"], target) if found is None else found.examples
-    targets = target.encode(targets_of(examples))
+    targets = encoded_targets(examples, target.encode)
     of_class = balance.class_weights(data, settings)
     return Held(examples, targets, None if of_class is None else of_class[targets], found)
 
 
 def known(examples: Sequence[Example], target: Classes | Number) -> Sequence[Example]:
     """The ``examples`` whose label is known."""
-    labelled = target.known(target.encode(targets_of(examples)))
+    labelled = target.known(encoded_targets(examples, target.encode))
     return examples if labelled.all() else taken(examples, numpy.flatnonzero(labelled))
 
 
 def by_time(train: Sequence[Example], validation: Sequence[Example]) -> bool:
     """Whether the validation rows are later than the training rows."""
-    before, after = (w[~numpy.isnan(w)] for w in (whens(rows) for rows in (train, validation)))
+    before, after = (known_whens(rows) for rows in (train, validation))
     return bool(len(before) and len(after)) and bool(before.max() <= after.min())

@@ -9,8 +9,9 @@ import numpy
 
 from trainer import threads
 from trainer.config.settings import Settings
-from trainer.core.columnar import taken, targets as targets_of
+from trainer.core.columnar import taken
 from trainer.core.example import Dataset, Example
+from trainer.core.example_targets import encoded_targets
 from trainer.estimators import balance, folds
 from trainer.kinds.boosted import averaged, boosting, forest as forests
 from trainer.kinds.boosted.boosting import Boosted, Rows, Shape
@@ -203,7 +204,7 @@ def _sample(data: Dataset, classes: int, seed: int) -> Sequence[Example]:
 
 def _rows(columns: Columns, examples: Sequence[Example], target, data: Dataset, settings: Settings) -> Rows:
     """The rows of ``examples`` whose label is known, with the weights of their classes."""
-    targets = target.encode(targets_of(examples))
+    targets = encoded_targets(examples, target.encode)
     weights = None
     if target.labels:
         kept = numpy.flatnonzero(targets >= 0)

@@ -8,6 +8,7 @@ import pyarrow.compute
 
 from trainer.core.input import Input
 from trainer.data import names
+from trainer.data.columns import asked
 from trainer.data.sources import Sources
 from trainer.errors import UserError, some
 from trainer.kinds.graph.graph import TASKS
@@ -100,7 +101,8 @@ def look(found: Sources, settings) -> list[Head]:
     if len(files) > heads.MAX_FILES:
         files = [s for s in files if names.extension(s.name) not in names.ANY_CONTENT or edge_names.EDGE_FILE.search(s.name)]
     files = sorted(files, key=lambda s: -s.size)[: heads.MAX_FILES]
-    return [h for s in sorted(files, key=lambda s: names.natural(s.name)) if (h := heads.look(s, settings)) is not None]
+    only = () if is_asked(settings) else asked.named(settings)
+    return [h for s in sorted(files, key=lambda s: names.natural(s.name)) if (h := heads.look(s, settings, only)) is not None]
 
 
 def _candidate(head: Head, settings, asked: bool, named: bool) -> Candidate | None:

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -16,6 +17,7 @@ from trainer.kinds.graph.reading import edge_names
 
 HEAD_BYTES = 1 << 20
 SAMPLE = 300  # rows
+_READ_BYTES = 1 << 16  # of a column of a Parquet file at once: else the first of its row groups is read as a whole
 MAX_FILES = 40  # of a dataset that are looked at: one of thousands of texts is no graph
 BLANKS = ""  # as the delimiter: any number of blanks or tabs
 _COMMENT = re.compile(r"[ \t]*([#%])")
@@ -55,12 +57,12 @@ class Head:
         return [c for row in self.rows if (c := row[i].strip())]
 
 
-def look(source: Input, settings) -> Head | None:
-    """The head of a file; None where it is no table."""
+def look(source: Input, settings, only: Collection[str] = ()) -> Head | None:
+    """The head of a file; None where it is no table. Of Parquet files the columns in ``only`` are read, in lower case, if any is named."""
     try:
         kind = names.extension(source.name)
         if kind == names.PARQUET:
-            return _parquet(source)
+            return _parquet(source, only)
         if kind in _NO_EDGES:
             return None
         with open(source.file, "rb") as f:
@@ -173,13 +175,14 @@ def _objects(source: Input, text: str) -> Head | None:
     return Head(source, columns, [[cell(r.get(c)) for c in columns] for r in rows]) if columns else None
 
 
-def _parquet(source: Input) -> Head | None:
+def _parquet(source: Input, only: Collection[str]) -> Head | None:
     import pyarrow
     import pyarrow.parquet
 
     try:
-        with pyarrow.parquet.ParquetFile(source.file) as opened:
-            batch = next(opened.iter_batches(SAMPLE), None)
+        with pyarrow.parquet.ParquetFile(source.file, pre_buffer=False, buffer_size=_READ_BYTES) as opened:
+            names_of = opened.schema_arrow.names
+            batch = next(opened.iter_batches(SAMPLE, columns=[n for n in names_of if n.strip().lower() in only] or None), None)
             if batch is None:
                 return None
             columns = tuple(batch.schema.names)

@@ -1,0 +1,91 @@
+"""Sets of rows that stay in one split, and the random order in which they are dealt to the splits."""
+
+import hashlib
+import itertools
+from collections.abc import Iterator, Sequence
+
+import numpy
+
+from trainer.core.columnar import groups, have_groups, taken
+from trainer.core.example import Example
+from trainer.data.keys import Keys
+
+_BYTES = 32  # of a place
+_FIRST_BYTES = 8  # of it, a whole number, which tell places apart: of ten million, two are equal with a chance of 3 in a million
+_BLOCK = 1 << 16  # rows at once
+
+
+def of(rows: Sequence[Example], keys: Keys) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """The sets of rows that must stay together, because they are copies or of one group, be it through a third row: for each row the number of
+    its set, and for each set its first row. Sets are in the order of their first rows."""
+    codes = keys.codes(rows)[0]
+    if have_groups(rows):
+        codes = _joined(codes, groups(rows))
+    count = len(codes)
+    first_of = numpy.zeros(int(codes.max(initial=-1)) + 1, numpy.int32 if count < 1 << 31 else numpy.int64)  # of each code: its first row
+    first_of[codes[::-1]] = numpy.arange(count - 1, -1, -1, dtype=first_of.dtype)  # of equal codes the last one that is written stays
+    first = first_of[codes]
+    is_first = first == numpy.arange(count, dtype=first.dtype)
+    number = numpy.cumsum(is_first, dtype=first.dtype) - 1
+    return number[first], numpy.flatnonzero(is_first).astype(first.dtype)
+
+
+def _joined(codes: numpy.ndarray, names: list[str]) -> numpy.ndarray:
+    """``codes``, equal also for rows that groups join."""
+    parent: dict[int | str, int | str] = {}
+
+    def root(name: int | str) -> int | str:
+        while (above := parent.setdefault(name, name)) != name:
+            parent[name] = parent[above]
+            name = above
+        return name
+
+    for code, group in zip(codes.tolist(), names):
+        if group:
+            parent[root(code)] = root(group)
+    known: dict[int | str, int] = {}
+    return numpy.fromiter((known.setdefault(root(code), len(known)) for code in codes.tolist()), numpy.int64, len(codes))
+
+
+def place(key: str, seed: int) -> bytes:
+    """The position of an example in the random order of the seed."""
+    return hashlib.sha256(f"{seed}\0{key}".encode()).digest()
+
+
+def places(rows: Sequence[Example], keys: Keys, seed: int, units: numpy.ndarray, first: numpy.ndarray, sizes: numpy.ndarray) -> numpy.ndarray:
+    """What the sets of rows are ordered by: the ``place`` of each, by its key or by the names of its groups. ``units`` and ``first`` are those of
+    ``of``, ``sizes`` are the rows of each set."""
+    found = _places_of_units(rows, keys, seed, units, first, sizes, _FIRST_BYTES)
+    return found if _differ(found) else _places_of_units(rows, keys, seed, units, first, sizes, _BYTES)
+
+
+def _places_of_units(
+    rows: Sequence[Example], keys: Keys, seed: int, units: numpy.ndarray, first: numpy.ndarray, sizes: numpy.ndarray, width: int
+) -> numpy.ndarray:
+    """The first ``width`` bytes of the ``place`` of each unit, by its key or by the names of its groups: in their order."""
+    found = _places(keys.texts(taken(rows, first)), len(first), seed, width)
+    if have_groups(rows):
+        names = groups(rows)
+        by_unit = numpy.argsort(units, kind="stable")
+        starts = numpy.concatenate([[0], numpy.cumsum(sizes)])
+        several = (sizes > 1) | numpy.asarray([bool(names[i]) for i in first.tolist()], bool)
+        for unit in numpy.flatnonzero(several).tolist():
+            members = by_unit[starts[unit] : starts[unit + 1]]
+            found[unit] = place(min(names[i] or key for i, key in zip(members.tolist(), keys.texts(taken(rows, members)))), seed)[:width]
+    return found.view(">u8").astype(numpy.uint64) if width == _FIRST_BYTES else found
+
+
+def _places(keys: Iterator[str], count: int, seed: int, width: int) -> numpy.ndarray:
+    """The first ``width`` bytes of the ``place`` of each of so many keys."""
+    before, found = f"{seed}\0", numpy.empty(count, f"S{width}")
+    for start in range(0, count, _BLOCK):
+        some_keys = itertools.islice(keys, _BLOCK)
+        part = b"".join([hashlib.sha256((before + key).encode()).digest()[:width] for key in some_keys])
+        found[start : start + _BLOCK] = numpy.frombuffer(part, found.dtype)
+    return found
+
+
+def _differ(places: numpy.ndarray) -> bool:
+    """Whether all places differ, so that their order is that of the whole ones."""
+    found = numpy.sort(places)
+    return not (found[1:] == found[:-1]).any()
