@@ -52,8 +52,15 @@ ui: ## bundle the scripts of the studio, which Go embeds: with Node, from PyPI w
 # --- use
 
 demo: ## send a message and train a model, on a real RabbitMQ and a real Ray
-	@$(MAKE) --no-print-directory -j2 setup-core build # Python's packages are downloaded while Go compiles
-	@CGO_ENABLED=0 go run ./test/demo
+	@$(MAKE) --no-print-directory -j2 setup-core demo-programs # Python's packages are downloaded while Go compiles
+	@bin/demo
+
+# Without the libraries of Kubernetes and the scripts of the studio, which are more than half of what is compiled on a fresh machine.
+.PHONY: demo-programs
+demo-programs:
+	@echo "compiling the service for the demo, without Kubernetes (once; 0.2 GB of Go modules and cache)" >&2
+	@CGO_ENABLED=0 go build -tags nokubernetes -ldflags '-s -w -X main.version=$(VERSION)' -o bin/extractor-demo ./cmd/extractor
+	@CGO_ENABLED=0 go build -o bin/demo ./test/demo
 
 studio: setup build ## start a studio to be clicked: the service, the double of Clowder and a Ray; prints the address
 	@go run ./test/studio/demo
@@ -195,6 +202,7 @@ lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-layers lint-
 	@$(VENV)/bin/mypy --config-file trainer/mypy.ini --cache-dir $(CACHE)/mypy --no-error-summary
 	@$(LINT) run ./...
 	@$(LINT) run --build-tags 'integration crash docker kuberay clowder1 clowder2 soak' ./...
+	@CGO_ENABLED=0 go vet -tags nokubernetes ./cmd/extractor
 
 .PHONY: lint-quick
 lint-quick: $(LINT) $(VENV)/ready lint-scripts lint-workflows lint-words lint-files lint-pictures ## run the linters that take seconds; the pre-commit hook
