@@ -32,12 +32,12 @@ setup: $(VENV)/ready ## install what is missing: Debian's RabbitMQ and bubblewra
 
 $(VENV)/ready: $(LOCKS) test/setup/venv.sh
 	@test/setup/debian.sh
-	@test/setup/venv.sh $(VENV) all
+	@test/setup/python.sh $(VENV) all
 
 .PHONY: setup-core
 setup-core: ## install what the demo needs: a fifth of it; what networks need is added by the first run that trains one
 	@test/setup/debian.sh core
-	@test/setup/venv.sh $(VENV) core
+	@test/setup/python.sh $(VENV) core
 
 lock: ## write the lock files of the Python packages after a change of trainer/requirements*.in
 	@test/setup/lock.sh $(CACHE)
@@ -89,7 +89,7 @@ studio-pictures: ui ## make pictures of all pages of the studio in var/studio, a
 .PHONY: pictures
 pictures: setup build studio-pictures ## make the pictures in docs/images from real trainings and the pages of today, with Chromium; CLOWDER_ENV=file adds a real Clowder v2
 	@go run ./test/pictures -env "$(CLOWDER_ENV)"
-	@test/setup/pictures.sh write
+	@test/setup/pictures.sh write report.png running.png 'studio/*' $(if $(CLOWDER_ENV),job.png)
 
 # --- a Kubernetes node for tests
 
@@ -238,7 +238,7 @@ lint-files: ## find files that are too large to be source, such as a package tha
 	@git ls-files -z | xargs -0 stat -c '%s %n' | awk '$$1 > 300000 { print "remove " $$2 " from git: it has more than 300 kB"; found = 1 } END { exit found }'
 
 .PHONY: lint-pictures
-lint-pictures: ## find pictures in docs/images that are older than the templates, styles and scripts of their pages
+lint-pictures: ## find pictures in docs/images that are older than what they show; those of a page of Clowder are only named
 	@test/setup/pictures.sh check
 
 .PHONY: docs
