@@ -5,7 +5,7 @@ import math
 import numpy
 import pytest
 
-from trainer.data.columns import dates, joined_clocks
+from trainer.data.columns import clocks, dates, joined_clocks
 
 _DAY = 86400
 
@@ -35,6 +35,43 @@ def test_the_time_between_two_dates(earlier, later, apart):
 @pytest.mark.parametrize("cell", ["31.02.2021", "2021-06-01 10:61", "1/2/2024 13:00 PM", "noon", "3 Foo 2021"])
 def test_what_is_no_date(cell):
     assert math.isnan(dates.seconds(["01.02.2021"])(cell))
+
+
+@pytest.mark.parametrize(
+    ("written", "as_date"),
+    [
+        ("Jan 2014", "2014-01-01"),
+        ("Dec. 2014", "2014-12-01"),
+        ("Oktober 1999", "1999-10-01"),
+        ("Jan-14", "2014-01-01"),
+        ("Jan '98", "1998-01-01"),
+        ("sept2014", "2014-09-01"),
+        ("3/2014", "2014-03-01"),
+        ("03.2014", "2014-03-01"),
+        ("2014M03", "2014-03-01"),
+        ("201403", "2014-03-01"),
+        ("Q3 2014", "2014-07-01"),
+        ("2014-Q3", "2014-07-01"),
+        ("2014-W02", "2014-01-08"),
+    ],
+)
+def test_months_quarters_and_weeks(written, as_date):
+    assert dates.is_period(written)
+    assert dates.period(written) == dates.seconds([])(as_date)
+
+
+@pytest.mark.parametrize("cell", ["SEP15", "Dec 1", "13/2014", "Q5 2014", "Mayor 2014", "201413", "2014-01-02"])
+def test_what_is_no_month(cell):
+    assert not dates.is_period(cell) and math.isnan(dates.period(cell))
+
+
+@pytest.mark.parametrize(("name", "read"), [("month", True), ("Year Month", True), ("yyyymm", True), ("date", True), ("plot", False)])
+def test_numbers_of_year_and_month_are_times_by_the_name_of_their_column(name, read):
+    cells = [f"{2014 + i // 12}{1 + i % 12:02}" for i in range(36)]
+    clock = clocks.of(name, cells)
+    assert (clock is not None) == read == clocks.may_be(name, 0, True, cells)
+    if clock is not None:
+        assert clock.dates and clock.times[12] == dates.seconds([])("2015-01-01")
 
 
 def test_most_dates_tell_the_order_of_day_and_month():

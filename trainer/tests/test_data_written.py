@@ -51,8 +51,8 @@ def test_a_class_is_the_same_however_its_number_is_written(load):
 
 
 def test_labels_that_look_alike_are_reported(load):
-    load({"a.csv": made(["text", "label"], lambda i: [f"some words on {i}", ["yes", "Yes", "no"][i % 3]])})
-    assert "Yes and yes" in next(w["text"] for w in load.events.warnings if w["code"] == "similar_labels")
+    load({"a.csv": made(["text", "label"], lambda i: [f"some words on {i}", ["AA", "Aa", "aa"][i % 3]])})
+    assert "AA, Aa and aa" in next(w["text"] for w in load.events.warnings if w["code"] == "similar_labels")
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ NAMES = frozenset(  # of columns whose numbers count as times
     "time t timestamp datetime date day_of_record year yr decimal_year decimal_date epoch unixtime unix_time posixtime julian_day "
     "datum zeit zeitpunkt jahr fecha hora tiempo ano annee temps heure".split()
 )
+_OF_MONTHS = frozenset("month year_month yearmonth yyyymm ym period monat mois mes mese".split())  # of columns with numbers like 201901
 _LIFE = re.compile(
     r"birth|born|dob\b|\bdeath|deceased|died|expir|geburt|naiss|nacim|hired|joined|founded|built|since", re.I
 )  # of things, not of rows
@@ -42,7 +43,7 @@ def may_be(name: str, share: float, numeric: bool, cells: Iterable[str]) -> bool
     if share >= values.MOSTLY or (numeric and _is_named(name)):
         return True
     first = next((c for c in cells if not values.is_missing(c)), "")
-    return not numeric and dates.is_period(first)
+    return dates.is_period(first) and (not numeric or _is_named(name, _OF_MONTHS))
 
 
 def of(name: str, cells: list[str]) -> Clock | None:
@@ -76,15 +77,16 @@ def _reader(name: str, known: list[str]):
         return dates.seconds(known)
     if mostly(dates.is_compact):
         return dates.compact
-    if mostly(lambda c: dates.is_period(c) and not c.strip().isdecimal()):
+    may_be_number = _is_named(name, NAMES | _OF_MONTHS)
+    if mostly(lambda c: dates.is_period(c) and (may_be_number or not c.strip().isdecimal())):
         return dates.period
     if _is_named(name) and mostly(lambda c: values.number(c) is not None):
         return _number
     return None
 
 
-def _is_named(name: str) -> bool:
-    return "_".join(name.lower().split()).strip("_") in NAMES
+def _is_named(name: str, names: frozenset[str] = NAMES) -> bool:
+    return "_".join(name.lower().split()).strip("_") in names
 
 
 def _number(cell: str) -> float:

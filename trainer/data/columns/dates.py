@@ -20,7 +20,12 @@ _ZONE = r"(?: ?(?:Z|UTC|GMT)?(?P<zone>[+-]\d{2}(?::?\d{2})?)?)?"
 _DATE = re.compile(rf"(?:{_YEAR_FIRST}|{_YEAR_LAST}|{_DAY_NAMED}|{_NAMED_DAY})(?:(?:[T ]|, ){_CLOCK}{_ZONE}.*)?", re.IGNORECASE)
 _TIME_OF_DAY = re.compile(_CLOCK, re.IGNORECASE)
 _COMPACT = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(([01]\d|2[0-4])([0-5]\d([0-5]\d)?)?)?(\.0+)?")
-_PERIOD = re.compile(r"((?:19|20)\d\d)[-/ ]?(?:(Q)([1-4])|M?(0?[1-9]|1[0-2])|(W)(0?[1-9]|[1-4]\d|5[0-3]))", re.I)
+_PERIOD = re.compile(
+    r"(?P<year>(?:19|20)\d\d)[-/ ]?(?:Q(?P<quarter>[1-4])|M?(?P<month>0?[1-9]|1[0-2])|W(?P<week>0?[1-9]|[1-4]\d|5[0-3]))"
+    r"|(?:Q(?P<q2>[1-4])|(?P<m2>0?[1-9]|1[0-2]))[-/. ](?P<y2>(?:19|20)\d\d)"
+    rf"|(?P<m3>{_MONTH})\.?(?:[-/, ]{{0,2}}(?P<y3>(?:19|20)\d\d)|[-/ ]'?(?P<y4>\d\d))",
+    re.I,
+)
 _LAST_OF_2000 = 68  # two digits up to it are years after 2000, the others before
 
 
@@ -34,7 +39,7 @@ def is_compact(cell: str) -> bool:
 
 
 def is_period(cell: str) -> bool:
-    """Whether a cell is a month, a quarter or a week: 2019-01, 2019Q1, 2019-W05. A number such as 201901 may be one, too."""
+    """Whether a cell is a month, a quarter or a week: 2019-01, 01/2019, Jan 2019, Jan-19, 2019Q1, 2019-W05. 201901 may be one, too."""
     return _PERIOD.fullmatch(cell.strip()) is not None
 
 
@@ -138,7 +143,8 @@ def period(cell: str) -> float:
     match = _PERIOD.fullmatch(cell.strip())
     if match is None:
         return math.nan
-    year = int(match[1])
-    if match[5]:
-        return stamp(year, 1, 1) + 7 * 86400 * (int(match[6]) - 1)
-    return stamp(year, 3 * int(match[3]) - 2 if match[2] else int(match[4]), 1)
+    found = year(match["year"] or match["y2"] or match["y3"] or match["y4"])
+    if match["week"]:
+        return stamp(found, 1, 1) + 7 * 86400 * (int(match["week"]) - 1)
+    quarter = match["quarter"] or match["q2"]
+    return stamp(found, 3 * int(quarter) - 2 if quarter else month(match["month"] or match["m2"] or match["m3"]), 1)

@@ -42,6 +42,7 @@ class Profile:
     filled: int = 0  # cells that hold them
     clock_times: float = 0.0  # share of times of day
     shapes: float = 0.0  # share of points, lines and areas, in the words of WKT
+    limited: int = 0  # cells such as <0.5, which count as numbers
     short: str = ""  # the lower name, where the name was put together from two rows
 
     @property
@@ -50,7 +51,7 @@ class Profile:
 
     @property
     def style(self) -> values.Style:
-        return values.Style(self.comma, self.notation.unit, self.fills)
+        return values.Style(self.comma, self.notation.unit, self.fills, limits=self.limited > 0)
 
     @property
     def few(self) -> bool:
@@ -166,7 +167,7 @@ def _gaps(cells: list[str], named: set[float], candidates: list[float]) -> dict[
     if not fills or fills >= numbers:
         return {}
     gaps = {c: n for c, n in read.items() if n in fills}
-    known = [c for c in cells if c not in gaps and not values.is_missing(c)]
+    known = [c for c in cells if c not in gaps and not values.is_missing(c) and values.limit(c, comma) is None]
     return gaps if known and sum(c in read for c in known) >= values.MOSTLY * len(known) else {}
 
 
@@ -174,7 +175,8 @@ def _described(name: str, cells: Cells, rows: int, short: str, comma: bool = Fal
     """The profile of ``cells`` as they are written; with ``comma`` as numbers with a decimal comma."""
     known = [c for c in cells.sample() if not values.is_missing(c)]
     comma = comma or values.uses_comma(known)
-    numbers, notation = _numbers(known, comma)
+    limited = values.has_limits(known, comma)
+    numbers, notation = _numbers([c for c in known if values.limit(c, comma) is None] if limited else known, comma)
     distinct, counts_up = cells.labels()
     return Profile(
         name,
@@ -189,6 +191,7 @@ def _described(name: str, cells: Cells, rows: int, short: str, comma: bool = Fal
         counts_up,
         notation,
         clock_times=sum(not math.isnan(dates.time_of_day(c)) for c in known) / len(known) if known else 0.0,
+        limited=sum(values.limit(c, comma) is not None for c in cells.listed()) if limited else 0,
         shapes=sum(_SHAPE.match(c) is not None for c in known) / len(known) if known else 0.0,
         short=short,
     )

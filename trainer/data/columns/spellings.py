@@ -1,11 +1,13 @@
-"""Spellings of one class: TRUE, True and true, and the infinity of a program among numbers, which is no class."""
+"""Spellings of one class: TRUE, yes and 1, or Oak, oak and OAK; and the infinity of a program among numbers, which is no class."""
 
 import collections
 
 from trainer.data.columns import values
 
-_TRUTH = frozenset(("true", "false"))
+_TRUE, _FALSE = frozenset(("true", "t", "yes", "y", "1")), frozenset(("false", "f", "no", "n", "0"))
+_SURE = frozenset(("true", "false", "yes", "no"))  # one of them shows what the letters and numbers beside it mean
 _ENDLESS = frozenset(("inf", "-inf", "+inf", "infinity", "-infinity"))
+_LETTERS = 3  # different ones, from which the case of a name means nothing: AA, Aa and aa are genotypes, CO and Co are chemistry
 
 
 def of(cells: list[str]) -> dict[str, str]:
@@ -14,13 +16,28 @@ def of(cells: list[str]) -> dict[str, str]:
     for cell, number in collections.Counter(cells).items():
         if name := values.label(cell):
             counts[name] += number
-    if len(counts) > 2 and all(name.lower() in _TRUTH for name in counts):
-        best: dict[str, str] = {}
-        for name, _ in sorted(counts.items(), key=lambda n: (-n[1], n[0])):
-            best.setdefault(name.lower(), name)
-        return {name: best[name.lower()] for name in counts if best[name.lower()] != name}
+    lower = {name.lower() for name in counts}
+    if len(counts) > 2 and lower <= _TRUE | _FALSE and lower & _SURE:
+        return _joined(counts, {name: str(name.lower() in _TRUE) for name in counts})
     endless = [name for name in counts if name.lower() in _ENDLESS]
     others = [name for name in counts if name.lower() not in _ENDLESS]
     if endless and others and all(values.number(name) is not None for name in others):
         return dict.fromkeys(endless, "")
-    return {}
+    return _joined(counts, {name: _without_case(name) for name in counts})
+
+
+def _joined(counts: collections.Counter[str], classes: dict[str, str]) -> dict[str, str]:
+    """The most frequent spelling of each class for the others; nothing where one class would be left, or more spellings than a model keeps."""
+    if len(set(classes.values())) < 2 or len(counts) - len(set(classes.values())) > values.MOST_FILLS:
+        return {}
+    best: dict[str, str] = {}
+    for name, _ in sorted(counts.items(), key=lambda n: (-n[1], n[0])):
+        best.setdefault(classes[name], name)
+    return {name: best[classes[name]] for name in counts if best[classes[name]] != name}
+
+
+def _without_case(name: str) -> str:
+    """``name`` as all its spellings are; unchanged where its case may mean something."""
+    words = " ".join(name.split())
+    usual = words in (words.lower(), words.upper(), words.title(), words.capitalize())
+    return words.lower() if usual and len({c for c in words.lower() if c.isalpha()}) >= _LETTERS else name

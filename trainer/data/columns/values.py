@@ -11,6 +11,7 @@ SAMPLE = 5000
 LONGEST = 60  # characters of a number
 MOST_FILLS = 100  # fill values and spellings of a column
 LARGEST = 1e100  # of the numbers that are read: squares of larger ones do not add up
+_MEASURED, _SHARE = 10, 0.1  # different numbers, and the share of the cells, that are measured beside those below a limit
 MOSTLY = 0.95  # of the cells that are not empty make a column one of numbers or dates
 _ERRORS = ("#n/a", "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!")  # of spreadsheets
 _MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "?", "-", *_ERRORS))
@@ -18,6 +19,7 @@ MAY_BE_MISSING = _MISSING | frozenset(("--", "***", "nd", "m", "inf", "-inf"))  
 _NO_LABEL = frozenset(("nan", "null", "n/a", "<na>", *_ERRORS))  # but not none, na or -, which may well be classes
 _WHOLE = re.compile(r"([+-]?\d+)\.0+")
 _POINT = re.compile(r"[+-]?(?=\.?\d)(\d+|[1-9]\d{0,2}(,\d{3})+)?(\.\d+|\.)?([eE][+-]?\d+)?")
+_LIMIT = re.compile(r"([<>≤≥])=?\s*(.+)")
 _COMMA = re.compile(r"[+-]?(?=,?\d)(\d+|[1-9]\d{0,2}(\.\d{3})+)?(,\d+|,)?([eE][+-]?\d+)?")
 
 
@@ -26,7 +28,7 @@ class Style:
     """How the numbers of a column are written: with a decimal comma or point, and with which unit; None if any unit will do.
 
     ``fills`` are the numbers that stand for a gap. ``is_class`` marks the column of a label that names classes; ``spellings`` then has the class
-    for cells that are written in another way than it, empty for those that are none.
+    for cells that are written in another way than it, empty for those that are none. With ``limits``, <0.5 and >100 are numbers, too.
     """
 
     comma: bool = False
@@ -34,11 +36,14 @@ class Style:
     fills: tuple[float, ...] = ()
     is_class: bool = False
     spellings: tuple[tuple[str, str], ...] = ()
+    limits: bool = False
 
     def described(self) -> dict:
         more: dict = {"fills": list(self.fills)} if self.fills else {}
         if self.is_class:
             more |= {"is_class": True, "spellings": dict(self.spellings)}
+        if self.limits:
+            more["limits"] = True
         return {"comma": self.comma, "unit": self.unit, **more}
 
     @staticmethod
@@ -48,7 +53,8 @@ class Style:
         unit, fills, spellings = read.get("unit"), read.get("fills"), read.get("spellings")
         numbers = tuple(float(n) for n in fills if type(n) in (int, float))[:MOST_FILLS] if isinstance(fills, list) else ()
         pairs = tuple((a, b) for a, b in spellings.items() if isinstance(b, str))[:MOST_FILLS] if isinstance(spellings, dict) else ()
-        return Style(read.get("comma") is True, unit if isinstance(unit, str) else None, numbers, read.get("is_class") is True, pairs)
+        unit = unit if isinstance(unit, str) else None
+        return Style(read.get("comma") is True, unit, numbers, read.get("is_class") is True, pairs, read.get("limits") is True)
 
 
 def number(cell: str, comma: bool = False, unit: str | None = None) -> float | None:
@@ -79,6 +85,22 @@ def fast_number(cell: str, comma: bool) -> float | None:
         except ValueError:
             pass
     return number(cell, comma)
+
+
+def limit(cell: str, comma: bool = False, unit: str | None = None) -> float | None:
+    """The number for a cell that only tells a limit of what was measured, or None: half of it for <0.5, and the limit itself for >100."""
+    if (match := _LIMIT.fullmatch(cell.strip())) is None or (value := number(match[2], comma, unit)) is None:
+        return None
+    return value / 2 if match[1] in "<≤" and value > 0 else value
+
+
+def has_limits(cells: list[str], comma: bool) -> bool:
+    """Whether ``cells``, of which none is a gap, are measured numbers, and limits of such among them: not classes such as <18 and >65."""
+    limited = [c for c in cells if c[:1] in "<>≤≥" and limit(c, comma) is not None]
+    if not limited:
+        return False
+    measured = [n for c in cells if (n := number(c, comma)) is not None]
+    return len(set(measured)) >= _MEASURED and len(measured) + len(limited) >= MOSTLY * len(cells) and len(measured) >= _SHARE * len(cells)
 
 
 def decimal_comma(cells: list[str]) -> bool | None:
@@ -118,6 +140,8 @@ def _as_number(cell: str, style: Style) -> str:
         except ValueError:
             pass
     value = number(cell, style.comma, style.unit)
+    if value is None and style.limits:
+        value = limit(cell, style.comma, style.unit)
     return "" if value is None else repr(value)
 
 

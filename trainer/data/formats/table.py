@@ -12,7 +12,8 @@ class Table:
     """A row is (its number in the file as a person counts them, its cells). ``fault`` says of bad rows what is wrong with them.
 
     ``fills`` are the numbers that the file itself names as the value of a gap, ``short`` the lower names of columns under a common name.
-    ``in_order`` says that the columns have the order that their author gave them, and not the one of the alphabet.
+    ``in_order`` says that the columns have the order that their author gave them, and not the one of the alphabet. ``joined`` are the tables from
+    which columns were added.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Table:
     fills: tuple[str, ...] = ()
     short: dict[str, str] = field(default_factory=dict)
     in_order: bool = True
+    joined: list[str] = field(default_factory=list)
     _cells: dict[int, list[str]] = field(default_factory=dict, repr=False)
 
     def lacks(self, columns) -> list[str]:

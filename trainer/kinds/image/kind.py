@@ -13,6 +13,8 @@ from trainer.kinds.rows.label_sets import IMAGE_TASK as LABEL_SETS
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
 
+STEPS = 540  # of a network from random weights, where nobody chose the epochs: few pictures are read many times
+FEWEST, MOST = 12, 150  # epochs
 CLASSES, NUMBERS = "image-classification", "image-regression"
 
 
@@ -28,7 +30,6 @@ class Images(WithLabelSets):
     starts_from = "image"
     claims_by_whole_files = True
     library = "transformers.models.resnet.modeling_resnet"
-    epochs = 12
     exports_onnx = True
     files_are_examples = True
     tried = 1
@@ -75,6 +76,19 @@ class Images(WithLabelSets):
         from trainer.kinds.image import encoder
 
         return encoder.load_encoder(spec, folder, description)
+
+    def choose_epochs(self, settings, base, rows, place, digest, events):
+        """So many that a network from random weights takes ``STEPS`` steps."""
+        if not base.fresh:
+            return settings
+        if settings.is_open("epochs"):
+            epochs = min(MOST, max(FEWEST, math.ceil(STEPS / math.ceil(max(1, len(rows)) / settings.batch_size))))
+            settings = settings.with_chosen(epochs=epochs)
+            why = f"The training goes through the images up to {epochs} times, and ends earlier where the model no longer improves."
+            events.decision("epochs", epochs, why)
+        if settings.is_open("early_stopping_patience"):
+            settings = settings.with_chosen(early_stopping_patience=max(10, settings.epochs // 3))
+        return settings
 
     def build(self, plan) -> Any:
         from trainer.kinds.image import network

@@ -22,6 +22,8 @@ from trainer.kinds.rows.labelled_files import Reading
 from trainer.kinds.rows.roles import Roles
 from trainer.run_folder.events import Events
 
+MOST_FILLED = 0.34  # of the columns that a model reads: a table that lacks more of them is another one
+
 
 def read(candidates: list[Input], ignored: Ignored, settings, events: Events) -> list[Table]:
     """The tables in these files. Raises UserError where there is none."""
@@ -75,12 +77,29 @@ def choose(found: list[Table], settings, index: images.Index, ignored: Ignored):
         except UserError as e:
             refused = refused or e  # the user most likely means the largest table, so its error is reported
             continue
+        if settings.repairs and roles.reads_cells and roles.labelled:
+            _fill(found, roles)
         used = [t for t in found if not t.lacks(roles.needed)]
         for table in found:
             if lacking := table.lacks(roles.needed):
                 ignored.add(table.name, f"without the column {some(lacking)}")
         return used, roles, seen
     raise refused
+
+
+def _fill(found: list[Table], roles: Roles) -> None:
+    """Give tables that lack few of the columns that a model reads these columns, with empty cells: other sites measure other things."""
+    filled: dict[str, list[str]] = {}
+    for table in found:
+        lacking = table.lacks(roles.needed)
+        if not lacking or not set(lacking) <= set(roles.columns) or len(lacking) > MOST_FILLED * len(roles.columns):
+            continue
+        for column in lacking:
+            table.append(column, "")
+            filled.setdefault(column, []).append(table.name)
+    for column, tables_of in filled.items():
+        why = f"{names.column(column)} is not in {some(tables_of, 4)}: its cells are empty there."
+        roles.decisions.append(("filled_columns", column, why))
 
 
 def reading(group: list[Table], roles: Roles, seen: dict, index: images.Index, settings, checks: Checks) -> Reading:
@@ -123,7 +142,7 @@ def reading(group: list[Table], roles: Roles, seen: dict, index: images.Index, s
     column_checks.check(roles, seen, where, checks)
     by_place = settings.split == PLACE
     ways = [] if rule.by == TIME or by_place else belonging.found(group, roles, seen, rule.flatters)
-    return Reading(roles, given, sorted(t.name for t in group), styles, rule, ways)
+    return Reading(roles, given, sorted({n for t in group for n in (t.name, *t.joined)}), styles, rule, ways)
 
 
 def _split_files(group: list[Table], events: Events) -> dict[str, list[Table]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy
@@ -79,7 +80,7 @@ def _numbers(cells: pyarrow.ChunkedArray, style: Style) -> Strings:
         plain = [pyarrow.repeat(False, len(chunk)) for chunk in cells.chunks]
     others = {c for chunk, mask in zip(cells.chunks, plain) for c in pc.unique(chunk.filter(pc.invert(mask))).to_pylist()}
     if style.comma or not all(map(_is_read, others)):  # where all cells are read, they stay as they are
-        read = dict(zip(others, values.as_numbers([*others, ""], Style(style.comma, style.unit))))
+        read = dict(zip(others, values.as_numbers([*others, ""], replace(style, fills=()))))
     else:
         read = {c: c for c in others}
     changed = any(a != b for a, b in read.items())

@@ -146,18 +146,20 @@ def _style(table: Table, column: str, trained: Style | None, events: Events, set
     """How the numbers of a column are written: as in training, unless its cells can only be read with the other decimal sign. What stood for a
     gap in training does so here, and so does what is a gap here beyond doubt."""
     cells = table.sample(column)
+    known = [c for c in cells if not values.is_missing(c)]
     fills = profiles.fills(table, column, settings.fill_values if settings.repairs else KEEP)
     if trained is not None and settings.repairs and settings.fill_values != KEEP:
         fills = tuple(sorted({*fills, *trained.fills}))
     if trained is None:
-        return Style(values.uses_comma(cells), fills=fills)
+        comma = values.uses_comma(cells)
+        return Style(comma, fills=fills, limits=values.has_limits(known, comma))
     comma = values.decimal_comma(cells)
-    style = Style(trained.comma if comma is None else comma, trained.unit, fills)
+    comma = trained.comma if comma is None else comma
+    style = Style(comma, trained.unit, fills, limits=trained.limits or values.has_limits(known, comma))
     every = table.cells(column) if fills else []
     if gaps := values.as_numbers(every, style).count("") - values.as_numbers(every, replace(style, fills=())).count(""):
         events.decision("fill_values", gaps, f"{gaps} cells with {some([f'{n:g}' for n in fills], 4)} in {column} of {table.name} count as empty.")
     if trained.unit is not None:
-        known = [c for c in cells if not values.is_missing(c)]
         other = [c for c in known if values.number(c, style.comma, style.unit) is None and values.number(c, style.comma) is not None]
         if other:
             learnt = f"amounts in {trained.unit}" if trained.unit else "numbers without a unit"

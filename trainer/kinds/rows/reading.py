@@ -12,6 +12,7 @@ from trainer.core.kind import Kind
 from trainer.data import audit, chosen, file_names, folders, images, names, ordered, origins, splits, subset, together
 from trainer.data.checks import Checks
 from trainer.data.claims import ROWS, Claim, Files
+from trainer.data.columns import label_tables
 from trainer.data.columns.features import CATEGORY, NUMBER, TEXT
 from trainer.data.cut import Cut
 from trainer.data.keys import Keys
@@ -176,8 +177,7 @@ def _read(found: Sources, settings, checks: Checks) -> Reading:
     for source in found.documents:
         found.ignored.add(source.name, names.not_read(source.name))
     try:
-        read = from_tables.read([t for t in found.tables if id(t) not in documents], found.ignored, settings, checks.events)
-        group, roles, seen = from_tables.choose(read, settings, index, found.ignored)
+        group, roles, seen = _tables([t for t in found.tables if id(t) not in documents], found, index, settings, checks)
     except UserError as e:
         if not sizes:
             return _without_tables(found, settings, checks, e)
@@ -194,6 +194,17 @@ def _read(found: Sources, settings, checks: Checks) -> Reading:
     if best == "text" and settings.task == "auto":
         number_texts.check([f.source for f in labelled[best]])
     return labelled_files.from_folders(best, labelled[best], found, settings, checks)
+
+
+def _tables(sources: list, found: Sources, index: images.Index, settings, checks: Checks):
+    """The tables to use, the roles of their columns and their profiles; with the label of another table, where it names their rows."""
+    read = from_tables.read(sources, found.ignored, settings, checks.events)
+    joined, why = label_tables.add(read, settings.label_column) if settings.repairs else ("", "")
+    chosen = settings.with_chosen(label_column=joined) if joined else settings
+    group, roles, seen = from_tables.choose(read, chosen, index, found.ignored)
+    if joined and roles.label == joined:
+        roles.decisions = [(what, choice, why if what == "label_column" else reason) for what, choice, reason in roles.decisions]
+    return group, roles, seen
 
 
 def _without_tables(found: Sources, settings, checks: Checks, error: UserError) -> Reading:

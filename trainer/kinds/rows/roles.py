@@ -280,6 +280,6 @@ def _task_reason(roles: Roles, label: Profile, wanted: str) -> str:
     task = roles.task.replace("-", " ")
     if wanted != "auto":
         return f"The task is {task}, as requested."
-    goal = f"{label.distinct} different numbers in {roles.label}" if roles.regression else f"{label.distinct} classes in {roles.label}"
+    goal = f"{label.distinct} different numbers in {roles.label}" if roles.regression else f"{label.distinct} different labels in {roles.label}"
     reading = {"text": "rows of text", "image": "images named in a table", "table": "columns of numbers and categories"}[roles.kind.name]
     return f"The task is {task}: the data are {reading} with {goal}."

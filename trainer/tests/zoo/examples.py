@@ -65,6 +65,14 @@ def _survey(second: str):
 _SAMPLES = [f"S{i}" for i in range(8)]
 _GENES = ("gene," + ",".join(_SAMPLES), lambda g: [f"G{g}", *((g * 37 + s * 101) % 5000 for s in range(8))])
 _CONDITIONS = "condition\n" + "".join(f"{s},{'treated' if i % 2 else 'control'}\n" for i, s in enumerate(_SAMPLES))
+FILLED = "columns that some tables lack"
+LABELS = "labels in a table of their own"
+
+
+def _plots(i: int) -> list:
+    return [f"P{i}", i * 7 % 50 / 10, i * 3 % 41 / 10]
+
+
 ROWS = (
     Row("recordings-in-folders", "normal/p0.csv, ill/p0.csv with a recording each", "cardiology", "made", "a question, no regression of a lead",
         _in_folders("normal", "ill"), Refused("ambiguous_label", ("normal", "trail")), FOLDERS),
@@ -101,6 +109,23 @@ ROWS = (
     Row("points-in-sentences", "sentences that begin with Point", "teachers", "made", "a text",
         _table("words,area,kind", lambda i: [f"Point ({'ab'[i % 2]}) of the list was seen by {i} people", i % 9, "xy"[i % 2]]),
         Reads("text-classification", rows=200, columns=("words",)), spares=SHAPES),
+    Row("labels-in-a-table-of-their-own", "measures by plot, and the vegetation of each plot in another file", "field surveys",
+        "made", "joined by plot",
+        _table("plot,ph,depth", _plots, 200, {"plants.csv": "plot,vegetation\n" + "".join(f"P{i},{'xy'[i % 2]}\n" for i in range(200))}),
+        Reads(TASK, rows=200, classes=("x", "y"), label="vegetation", says={"label_column": "plants.csv is used as the label"}), LABELS),
+    Row("a-sample-of-an-answer", "rows with the target, test.csv without it, sample_submission.csv", "Kaggle", "made", "the rows with a target",
+        _table("plot,ph,target", lambda i: [f"P{i}", i * 7 % 50 / 10, i % 2], 200,
+               {"test.csv": "plot,ph\n" + "".join(f"T{i},{i % 9}.5\n" for i in range(50)),
+                "sample_submission.csv": "plot,target\n" + "".join(f"T{i},{i % 2}\n" for i in range(50))}),
+        Reads(TASK, rows=200, classes=("0", "1"), label="target"), spares=LABELS),
+    Row("sites-that-measure-other-things", "two sites, of which one did not measure the flow", "monitoring", "made", "empty cells",
+        _table("ph,depth,flow,state", lambda i: [*_plots(i)[1:], f"{i * 11 % 31}.5", "xy"[i % 2]], 120,
+               {"u.csv": "ph,depth,chl,state\n" + "".join(f"{i % 13}.1,{i % 7}.3,{i % 5}.9,{'xy'[i % 2]}\n" for i in range(80))}),
+        Reads(TASK, rows=200, classes=("x", "y"), label="state", columns=("ph", "depth", "flow"), says={"filled_columns": "not in u.csv"}), FILLED),
+    Row("two-surveys-of-one-label", "two tables with the same label and other columns", "surveys", "made", "the larger one",
+        _table("ph,depth,flow,state", lambda i: [*_plots(i)[1:], f"{i * 11 % 31}.5", "xy"[i % 2]], 120,
+               {"u.csv": "ph,rain,snow,state\n" + "".join(f"{i % 13}.1,{i % 7}.3,{i % 5}.9,{'xy'[i % 2]}\n" for i in range(80))}),
+        Reads(TASK, rows=120, classes=("x", "y"), label="state", silent=("filled_columns",)), spares=FILLED),
     Row("visits-of-patients", "patient_id with five visits each, of one outcome", "medicine", "made", "at random, with a warning",
         _table("patient_id,pressure,outcome", lambda i: [f"P{i // 5}", 110 + i * 37 % 40, ("ill", "well")[i // 5 * 7 % 11 > 5]], 300),
         Reads(TASK, rows=300, says={"time_neighbours": "set group_column to patient_id"}), TOGETHER),

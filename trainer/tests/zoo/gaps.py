@@ -7,6 +7,7 @@ from trainer.tests.zoo.tables import TASK, file
 
 N = 120
 FILLS, SPELLINGS, ERRORS, NAMES = "fill values", "spellings of one class", "errors of spreadsheets", "tables named by their class"
+LIMITS = "limits of what was measured"
 PLACES = "names of tables that may be classes or places"
 
 
@@ -54,6 +55,14 @@ ROWS = (
          table(lambda i: -99.9 if i % 9 == 0 else measure(i), label), _reads({"fill_values": "-99.9"}), FILLS),
     _row("fill-netcdf", "9.96921e+36 in a measure", "users of NetCDF", "siphon 213", "empty cells",
          table(lambda i: "9.96921e+36" if i % 9 == 0 else measure(i), label), _reads({"fill_values": "9.96921e+36"}), FILLS),
+    _row("below-a-limit", "<0.5 in a measure", "laboratories, EPA", "geochemistry", "half of the limit",
+         table(lambda i: "<0.5" if i % 3 == 0 else measure(i), label), _reads({"limits": "40 cells in a are limits"}), LIMITS),
+    _row("below-a-limit-in-label", "< 0.5 in the number to predict", "laboratories, EPA", "geochemistry", "half of the limit, with a warning",
+         table(measure, lambda i: "< 0.5" if i % 3 == 0 else measure(i * 5)), _regression({"limits": "40 of 120 values"}), LIMITS),
+    _row("groups-of-ages", "<18, 18-64 and >64 as a category", "surveys", "made", "a category",
+         table(lambda i: ["<18", "18-64", ">64"][i % 3], label), _reads(silent=("limits",)), spares=LIMITS),
+    _row("incomes-in-two-classes", "<=50K and >50K as the label", "adult (UCI)", "UCI adult", "two classes",
+         table(measure, lambda i: ["<=50K", ">50K"][i % 2]), _reads(classes=("<=50K", ">50K"), silent=("limits",)), spares=LIMITS),
     _row("fill-in-label", "-9999 in the number to predict", "AmeriFlux", "methane-gapfill-ml 10", "rows without a label",
          table(measure, lambda i: -9999 if i % 12 == 0 else measure(i * 5)),
          _regression({"empty_rows": "10 rows", "fill_values": "-9999"}, rows=110), FILLS),
@@ -84,6 +93,15 @@ ROWS = (
          _reads({"label_spellings": "TRUE is read as true"}, classes=("false", "true")), SPELLINGS),
     _row("one-spelling", "True and False in the label", "Python users", "-", "as they are", table(measure, lambda i: ["True", "False"][i % 2]),
          _reads(classes=("False", "True"), silent=("label_spellings",)), spares=SPELLINGS),
+    _row("truth-in-many-words", "TRUE, yes, 1, no and 0 in the label", "teams with Excel and R", "made", "two classes",
+         table(measure, lambda i: ["TRUE", "no", "yes", "0", "1", "no"][i % 6]),
+         _reads({"label_spellings": "0 is read as no"}, classes=("1", "no"), silent=("similar_labels",)), SPELLINGS),
+    _row("species-in-three-cases", "Quercus robur, quercus robur and QUERCUS ROBUR, and Acer", "botanists", "made", "two classes",
+         table(measure, lambda i: ["Quercus robur", "Acer", "quercus robur", "Acer", "Quercus robur", "acer", "QUERCUS ROBUR"][i % 7]),
+         _reads({"label_spellings": "acer is read as Acer"}, classes=("Acer", "Quercus robur"), silent=("similar_labels",)), SPELLINGS),
+    _row("genotypes", "AA, Aa and aa in the label", "geneticists", "made", "three classes, with a warning",
+         table(measure, lambda i: ["AA", "Aa", "aa"][i % 3]),
+         _reads({"similar_labels": "case"}, classes=("AA", "Aa", "aa"), silent=("label_spellings",)), spares=SPELLINGS),
     _row("names-in-two-cases", "Polish and polish in the label", "made", "-", "two classes, with a warning",
          table(measure, lambda i: ["Polish", "polish"][i % 2]),
          _reads({"similar_labels": "case"}, classes=("Polish", "polish"), silent=("label_spellings",)), spares=SPELLINGS),

@@ -56,6 +56,12 @@ def _other(task: str, **facts) -> Reads:
 
 
 ROWS = (
+    Row("months-by-name", "Jan 2012 and a number", "statistics offices", "made", "the next months are forecast",
+        _table("month,level", lambda: [[f"{_START.replace(year=2012 + i // 12, month=1 + i % 12):%b %Y}", v] for i, v in enumerate(_walk(84))]),
+        _reads({"time_column": "One step is month"}), rule=FORECAST),
+    Row("months-as-numbers", "201201 and a number", "statistics offices", "made", "the next months are forecast",
+        _table("month,level", lambda: [[f"{2012 + i // 12}{1 + i % 12:02}", v] for i, v in enumerate(_walk(84))]),
+        _reads({"time_column": "One step is month"}), rule=FORECAST),
     Row("days-and-values", "a date and a number", "sales, loads, levels", "F5", "the next days are forecast",
         _table("date,value", _daily), _reads({"time_column": "One step is day"}), rule=FORECAST),
     Row("months-and-values", "2010-01 and a number", "statistics offices", "statsmodels co2", "the next year is forecast, with a season of 12",

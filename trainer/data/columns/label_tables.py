@@ -1,0 +1,151 @@
+"""Labels in a table of their own: its rows name the rows of another table by a column that both have, and its label is added there."""
+
+import re
+from dataclasses import dataclass
+
+from trainer.data import names
+from trainer.data.columns import profiles, values
+from trainer.data.formats.table import Table
+from trainer.errors import UserError, some
+
+MIN_ROWS = 20  # of a table of labels
+FOUND = 0.9  # of the rows of the other table must be in it
+_SAYS_LABELS = re.compile(r"(?<![a-z])(labels?|targets?|class(es)?|ground_?truth|truth|outcomes?)(?![a-z])", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A table of labels, the tables whose rows it names by ``key``, and how many of them."""
+
+    labels: Table
+    others: list[Table]
+    key: str
+    known: int
+    rows: int
+    one_to_one: bool
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the table of labels besides the key."""
+        return [c for c in self.labels.columns if c.lower() != self.key.lower()]
+
+    @property
+    def says_labels(self) -> bool:
+        """Whether the name of the file says that it has labels."""
+        return _SAYS_LABELS.search(self.labels.name.rpartition("/")[2]) is not None
+
+
+def add(found: list[Table], asked: str) -> tuple[str, str]:
+    """Add the label of a table of labels to the tables whose rows it names, and take that table out of ``found``.
+
+    ``asked`` is the column that the user wants to predict, if any. Returns the column that was added and why; empty ones where no table is one of
+    labels. Raises UserError where a table may be one, and only the user can say which of its columns is the label.
+    """
+    chosen = _chosen([(pair, column) for pair in _pairs(found, asked.strip().lower()) if (column := _label(pair, asked.strip().lower()))])
+    if chosen is None:
+        return "", ""
+    pair, column = chosen
+    rows = dict(zip(map(str.strip, pair.labels.cells(pair.key)), pair.labels.cells(column)))
+    for table in pair.others:
+        cells = [rows.get(c.strip(), "") for c in table.cells(pair.key)]
+        table.columns.append(column)
+        for (_, row), cell in zip(table.rows, cells):
+            row.append(cell)
+        table.joined.append(pair.labels.name)
+    found.remove(pair.labels)
+    return column, (
+        f'Column "{column}" of {pair.labels.name} is used as the label: its rows name those of {_names(pair)} by {pair.key}, '
+        f"and {pair.known:,} of {pair.rows:,} are found there."
+    )
+
+
+def _chosen(candidates: list[tuple[Pair, str]]) -> tuple[Pair, str] | None:
+    """The table whose name or column says that it has labels, else the only one. Raises UserError where several may be."""
+    told = [(pair, column) for pair, column in candidates if column.lower() in names.LABELS or pair.says_labels]
+    candidates = told or candidates
+    if len(candidates) > 1:
+        offers = some([f"{column} of {pair.labels.name}" for pair, column in candidates])
+        raise UserError(
+            "labels_in_another_table",
+            f"Several tables name the rows of each other by {candidates[0][0].key}, and each may have the label: {offers}.",
+            "Set label_column to the column to predict. It is then added to the rows of the other table.",
+        )
+    return candidates[0] if candidates else None
+
+
+def _pairs(found: list[Table], asked: str) -> list[Pair]:
+    """The tables that may have labels. Large tables, whose cells stay in files, are not joined."""
+    plain = [t for t in found if type(t) is Table]
+    pairs = []
+    for labels in plain:
+        columns = {c.lower() for c in labels.columns}
+        others = [t for t in plain if len(t.columns) >= len(columns) and len(columns & {c.lower() for c in t.columns}) == 1 and t is not labels]
+        if len(labels.rows) < MIN_ROWS or not others:
+            continue
+        main = max(others, key=lambda t: len(t.rows))
+        own = {c.lower() for c in main.columns}
+        taken = {c.lower() for t in plain for c in t.columns if {c.lower() for c in t.columns} != columns}
+        if (asked in taken) if asked else (own & {*names.LABELS}):
+            continue
+        alike = [t for t in others if {c.lower() for c in t.columns} == own]
+        pair = _fitting(labels, alike, next(c for c in labels.columns if c.lower() in own))
+        if pair is not None and not taken & {c.lower() for c in pair.columns}:
+            pairs.append(pair)
+    told = [p for p in pairs if p.says_labels]
+    return told or sorted(pairs, key=lambda p: len(p.columns))
+
+
+def _fitting(labels: Table, others: list[Table], key: str) -> Pair | None:
+    """The pair, if ``key`` names rows, and no images: each once in the table of labels, which has nearly all of those of some of the others."""
+    named = [c.strip() for c in labels.cells(key)]
+    there = set(named)
+    if len(there) < len(named) or "" in there or any("." in c and _names_no_row(c) for c in named):
+        return None
+    fitting, every = [], []
+    for table in others:
+        cells = [c.strip() for c in table.cells(key)]
+        if sum(c in there for c in cells) >= FOUND * max(1, len(cells)):
+            fitting.append(table)
+            every += cells
+    if not fitting:
+        return None
+    one_to_one = len(set(every)) == len(every) and len(there.intersection(every)) >= FOUND * len(named)
+    return Pair(labels, fitting, key, sum(c in there for c in every), len(every), one_to_one)
+
+
+def _names_no_row(cell: str) -> bool:
+    return values.number(cell) is not None or names.extension(cell) in names.IMAGES
+
+
+def _label(pair: Pair, asked: str) -> str:
+    """The column of the table of labels that is the label; empty where the table describes the rows otherwise.
+
+    Raises UserError where two tables have the same rows with several columns each, and nothing says which has the label.
+    """
+    columns = pair.columns
+    fitting = [c for c in columns if (p := profiles.one(c, [pair.labels])).is_class or p.is_measure]
+    named = [c for c in fitting if c.lower() in names.LABELS]
+    sure = pair.says_labels or len(columns) == 1 or len(named) == 1
+    if asked:
+        return next((c for c in columns if c.lower() == asked), "") if sure else ""
+    if len(named) == 1:
+        return named[0]
+    if len(columns) == 1 and fitting and (pair.says_labels or pair.one_to_one):
+        return columns[0]
+    if pair.says_labels and fitting:
+        raise UserError(
+            "labels_in_another_table",
+            f"{pair.labels.name} names the rows of {_names(pair)} by {pair.key}, and any of its columns may be the label: {some(columns, 6)}.",
+            f"Set label_column to one of them, which is then added to {_names(pair)}.",
+        )
+    if pair.one_to_one and fitting:
+        raise UserError(
+            "labels_in_another_table",
+            f"{pair.labels.name} and {_names(pair)} have the same rows, by {pair.key}, and other columns.",
+            "Put them into one table and set label_column to the column to predict, or set data_file to use one of them.",
+        )
+    return ""
+
+
+def _names(pair: Pair) -> str:
+    return some([t.name for t in pair.others], 3)

@@ -1,0 +1,80 @@
+"""Labels in a table of their own, which names the rows of another one."""
+
+import pytest
+
+from trainer.data.columns import label_tables
+from trainer.data.formats.table import Table
+from trainer.errors import UserError
+
+_N = 40
+
+
+def _table(name: str, header: str, row, rows=range(_N)) -> Table:
+    return Table(name, header.split(","), [(i + 2, [str(c) for c in row(i)]) for i in rows])
+
+
+def _measured(name: str = "measured.csv", rows=range(_N)) -> Table:
+    return _table(name, "plot,ph,depth", lambda i: (f"P{i}", i * 7 % 13 / 10, i * 3 % 11 / 10), rows)
+
+
+def _classes(name: str = "plants.csv", column: str = "vegetation", rows=range(_N)) -> Table:
+    return _table(name, f"plot,{column}", lambda i: (f"P{i}", "grass" if i % 2 else "shrub"), rows)
+
+
+_VISITS = _table("visits.csv", "plot,ph,depth", lambda i: (f"P{i % 25}", i * 7 % 13 / 10, i * 3 % 11 / 10), range(75))
+_TWO = _table("plants.csv", "plot,vegetation,cover", lambda i: (f"P{i}", "xy"[i % 2], i * 5 % 37 / 10))
+
+
+def _named(name: str) -> Table:
+    return Table(name, _TWO.columns, _TWO.rows)
+
+
+_SITES = _table("sites.csv", "plot,soil", lambda i: (f"P{i}", "clay" if i % 3 else "sand"), range(25))
+
+
+@pytest.mark.parametrize(
+    ("tables", "asked", "added"),
+    [
+        pytest.param([_measured(), _classes()], "", "vegetation", id="one label for each row"),
+        pytest.param([_measured(), _classes(rows=reversed(range(_N)))], "", "vegetation", id="in another order"),
+        pytest.param([_measured(), _classes(rows=range(38))], "", "vegetation", id="two rows without a label"),
+        pytest.param([_measured(), _classes(rows=range(30))], "", "", id="ten rows without a label"),
+        pytest.param([_VISITS, _SITES], "", "", id="a description of the plots of many visits"),
+        pytest.param([_VISITS, _SITES], "soil", "soil", id="the same, as requested"),
+        pytest.param([_VISITS, _classes("labels.csv", "soil", range(25))], "", "soil", id="labels of the plots of many visits"),
+        pytest.param([_measured(), _TWO], "cover", "", id="a table with more than a label"),
+        pytest.param([_measured(), _named("labels.csv")], "cover", "cover", id="a table of several labels, as requested"),
+        pytest.param([_measured(), _classes()], "ph", "", id="another column is asked for"),
+        pytest.param([_measured(), _measured("test.csv", range(40, 80)), _classes()], "", "vegetation", id="beside rows without a label"),
+        pytest.param(
+            [_table("train.csv", "plot,ph,target", lambda i: (f"P{i}", i % 7 / 10, i % 2)), _measured("test.csv"), _classes("sample.csv", "target")],
+            "", "", id="the label is in the training rows already",
+        ),
+        pytest.param([_measured(), _table("all.csv", "plot,y", lambda i: (f"P{i}", 0))], "", "", id="always the same"),
+    ],
+)  # fmt: skip
+def test_a_label_is_added_to_the_rows_that_its_table_names(tables, asked, added):
+    tables = [Table(t.name, [*t.columns], [(n, [*row]) for n, row in t.rows]) for t in tables]
+    count = len(tables)
+    column, why = label_tables.add(tables, asked)
+    assert column == added and bool(why) == bool(added) and len(tables) == count - bool(added)
+    if added:
+        table = tables[0]
+        assert table.columns[-1] == added and len(table.joined) == 1
+        rows = dict(zip(table.cells("plot"), table.cells(added)))
+        assert rows["P3"] and rows.get("P39", "") in ("", *rows.values())
+        assert added != "vegetation" or all(label in ("", "grass" if int(plot[1:]) % 2 else "shrub") for plot, label in rows.items())
+
+
+@pytest.mark.parametrize(
+    ("tables", "said"),
+    [
+        ([_measured(), _TWO], "have the same rows, by plot"),
+        ([_measured(), _named("labels.csv")], "vegetation and cover"),
+        ([_table("a.csv", "plot,ph", lambda i: (f"P{i}", i * 7 % 31 / 10)), _classes()], "ph of a.csv and vegetation of plants.csv"),
+    ],
+)
+def test_what_only_the_user_can_say_is_asked(tables, said):
+    with pytest.raises(UserError, match=said) as e:
+        label_tables.add(tables, "")
+    assert "label_column" in str(e.value)
