@@ -16,7 +16,7 @@ func TestDoctorSaysWhichPythonTrains(t *testing.T) {
 	venv := t.TempDir()
 	python, absent := filepath.Join(venv, "bin", "python"), filepath.Join(venv, "bin", "absent")
 	require.NoError(t, os.Mkdir(filepath.Dir(python), 0o750))
-	require.NoError(t, os.WriteFile(python, nil, 0o700)) //nolint:gosec // a program
+	require.NoError(t, os.WriteFile(python, nil, 0o700))
 	for name, tc := range map[string]struct {
 		set     settings.Settings
 		markers []string
