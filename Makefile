@@ -58,7 +58,7 @@ demo: ## send a message and train a model, on a real RabbitMQ and a real Ray
 # Without the libraries of Kubernetes and the scripts of the studio, which are more than half of what is compiled on a fresh machine.
 .PHONY: demo-programs
 demo-programs:
-	@echo "compiling the service for the demo, without Kubernetes (once; 0.2 GB of Go modules and cache)" >&2
+	@[ -x bin/extractor-demo ] || echo "compiling the service for the demo, without Kubernetes (once; 0.1 GB to download)" >&2
 	@CGO_ENABLED=0 go build -tags nokubernetes -ldflags '-s -w -X main.version=$(VERSION)' -o bin/extractor-demo ./cmd/extractor
 	@CGO_ENABLED=0 go build -o bin/demo ./test/demo
 
