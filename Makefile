@@ -32,12 +32,12 @@ setup: $(VENV)/ready ## install what is missing: Debian's RabbitMQ and bubblewra
 
 $(VENV)/ready: $(LOCKS) test/setup/venv.sh
 	@test/setup/debian.sh
-	@test/setup/venv.sh $(VENV) all
+	@test/setup/python.sh $(VENV) all
 
 .PHONY: setup-core
 setup-core: ## install what the demo needs: a fifth of it; what networks need is added by the first run that trains one
 	@test/setup/debian.sh core
-	@test/setup/venv.sh $(VENV) core
+	@test/setup/python.sh $(VENV) core
 
 lock: ## write the lock files of the Python packages after a change of trainer/requirements*.in
 	@test/setup/lock.sh $(CACHE)
@@ -52,8 +52,15 @@ ui: ## bundle the scripts of the studio, which Go embeds: with Node, from PyPI w
 # --- use
 
 demo: ## send a message and train a model, on a real RabbitMQ and a real Ray
-	@$(MAKE) --no-print-directory -j2 setup-core build # Python's packages are downloaded while Go compiles
-	@CGO_ENABLED=0 go run ./test/demo
+	@$(MAKE) --no-print-directory -j2 setup-core demo-programs # Python's packages are downloaded while Go compiles
+	@bin/demo
+
+# Without the libraries of Kubernetes and the scripts of the studio, which are more than half of what is compiled on a fresh machine.
+.PHONY: demo-programs
+demo-programs:
+	@[ -x bin/extractor-demo ] || echo "compiling the service for the demo, without Kubernetes (once; 0.1 GB to download)" >&2
+	@CGO_ENABLED=0 go build -tags nokubernetes -ldflags '-s -w -X main.version=$(VERSION)' -o bin/extractor-demo ./cmd/extractor
+	@CGO_ENABLED=0 go build -o bin/demo ./test/demo
 
 studio: setup build ## start a studio to be clicked: the service, the double of Clowder and a Ray; prints the address
 	@go run ./test/studio/demo
@@ -82,7 +89,7 @@ studio-pictures: ui ## make pictures of all pages of the studio in var/studio, a
 .PHONY: pictures
 pictures: setup build studio-pictures ## make the pictures in docs/images from real trainings and the pages of today, with Chromium; CLOWDER_ENV=file adds a real Clowder v2
 	@go run ./test/pictures -env "$(CLOWDER_ENV)"
-	@test/setup/pictures.sh write
+	@test/setup/pictures.sh write report.png running.png 'studio/*' $(if $(CLOWDER_ENV),job.png)
 
 # --- a Kubernetes node for tests
 
@@ -195,6 +202,7 @@ lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-layers lint-
 	@$(VENV)/bin/mypy --config-file trainer/mypy.ini --cache-dir $(CACHE)/mypy --no-error-summary
 	@$(LINT) run ./...
 	@$(LINT) run --build-tags 'integration crash docker kuberay clowder1 clowder2 soak' ./...
+	@CGO_ENABLED=0 go vet -tags nokubernetes ./cmd/extractor
 
 .PHONY: lint-quick
 lint-quick: $(LINT) $(VENV)/ready lint-scripts lint-workflows lint-words lint-files lint-pictures ## run the linters that take seconds; the pre-commit hook
@@ -230,7 +238,7 @@ lint-files: ## find files that are too large to be source, such as a package tha
 	@git ls-files -z | xargs -0 stat -c '%s %n' | awk '$$1 > 300000 { print "remove " $$2 " from git: it has more than 300 kB"; found = 1 } END { exit found }'
 
 .PHONY: lint-pictures
-lint-pictures: ## find pictures in docs/images that are older than the templates, styles and scripts of their pages
+lint-pictures: ## find pictures in docs/images that are older than what they show; those of a page of Clowder are only named
 	@test/setup/pictures.sh check
 
 .PHONY: docs

@@ -199,6 +199,13 @@ def _is_model_file(name: str) -> bool:
 def _description(folder: Path, what: str) -> dict:
     try:
         return saved_model.description(folder)
+    except saved_model.NewerModel as e:
+        raise UserError(
+            "model_newer",
+            f"A newer version of this program wrote {what}.",
+            "Update this program to the version that trained the model, or train the model again with this version.",
+            f"{str(e)[:1].upper()}{str(e)[1:]}.",
+        ) from e
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as e:
         raise UserError(
             "model_file",

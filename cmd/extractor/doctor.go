@@ -108,6 +108,7 @@ func checks(set settings.Settings) []check {
 			defer backend.close()
 			return backend.check(ctx)
 		}},
+		{"Python", func(context.Context) (string, error) { return checkPython(set) }},
 		{"shared volume", func(context.Context) (string, error) {
 			return checkWritable("SHARED_DIR", set.SharedDir, set.MinFreeBytes)
 		}},

@@ -30,7 +30,7 @@ func TestDoctorChecksEverythingAndSaysWhatToFix(t *testing.T) {
 	require.Contains(t, errs.String(), "3 checks failed")
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	for _, want := range []string{
-		"ok    extractor_info", "FAIL  broker", "FAIL  Clowder         set CLOWDER_URL", "FAIL  Ray", "ok    shared volume", "ok    job store", "ok    scripts", "ok    models",
+		"ok    extractor_info", "FAIL  broker", "FAIL  Clowder         set CLOWDER_URL", "FAIL  Ray", "ok    Python", "ok    shared volume", "ok    job store", "ok    scripts", "ok    models",
 	} {
 		require.Condition(t, func() bool {
 			for _, line := range lines {

@@ -55,7 +55,7 @@ type options struct {
 func run(ctx context.Context, w io.Writer) (err error) {
 	var o options
 	flag.StringVar(&o.dataset, "dataset", filepath.Join(stack.Root(), "test", "dataset", "reviews"), "folder to upload as a dataset")
-	flag.StringVar(&o.program, "extractor", filepath.Join(stack.Root(), "bin", "extractor"), "the service")
+	flag.StringVar(&o.program, "extractor", filepath.Join(stack.Root(), "bin", "extractor-demo"), "the service")
 	flag.StringVar(&o.out, "out", filepath.Join(stack.Root(), "var", "demo"), "where the results are downloaded to")
 	flag.StringVar(&o.clowder, "clowder", "", "address of a Clowder that runs already; the user's API key is in CLOWDER_KEY")
 	flag.StringVar(&o.parameters, "parameters", "{}", "settings of the run as JSON, for example {\"model\": \"bert-tiny\"}")

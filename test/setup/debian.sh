@@ -17,7 +17,15 @@ if [ "${1:-}" = browser ]; then
 fi
 [ ${#missing[@]} -eq 0 ] && exit 0
 echo "installing ${missing[*]}" >&2
+# shellcheck source=test/setup/said.sh
+. "$(dirname "$0")/said.sh"
+command -v apt-get >/dev/null || fail "${missing[*]}: missing, and this is not Debian. Install them with this machine's own package manager, and start again."
 sudo=()
-[ "$(id -u)" -eq 0 ] || sudo=(sudo)
-"${sudo[@]}" apt-get update -qq
-"${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+if [ "$(id -u)" -ne 0 ]; then
+	command -v sudo >/dev/null || fail "${missing[*]}: missing, and there is no sudo. Let root run: apt-get install ${missing[*]}"
+	sudo=(sudo)
+fi
+if ! "${sudo[@]}" apt-get update -qq ||
+	! "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null; then
+	fail "apt-get could not install ${missing[*]}: the lines above say why. When that is repaired, start again, or let root run: apt-get install ${missing[*]}"
+fi

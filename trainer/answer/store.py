@@ -9,6 +9,7 @@ from pathlib import Path
 
 from trainer.answer.model import Model
 from trainer.answer.rows import Refused
+from trainer.models.saved_model import NewerModel
 from trainer.run_folder import files
 
 MODEL, VERSION, CHAMPION = "model", "version.json", "champion.json"
@@ -123,6 +124,8 @@ def _read(place: Place) -> Model:
     try:
         _check(place.folder)
         return Model(place.folder / MODEL)
+    except NewerModel as e:
+        raise Refused("A newer version of this program wrote this model. Update the program, or let another version answer.", 409) from e
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as e:
         raise Refused("The files of this version cannot be read: they are damaged. Let another version answer.", 500) from e
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from trainer.core import registry
 from trainer.core.example import Dataset
 from trainer.core.kind import Kind
+from trainer.models import saved_model
 from trainer.targets.explained import Explained
 
 _CATEGORIES = 1000  # of a field: one with more has no list
@@ -19,7 +20,7 @@ def describe(prepared: "Prepared", data: Dataset, test: dict) -> dict:
     """The content of trainer.json but for ``use``. ``test`` holds the scores on the test rows."""
     plan = prepared.plan
     return {
-        "schema": 1,
+        "schema": saved_model.SCHEMA,
         "run": plan.run,
         "task": plan.task,
         "kind": plan.kind.name,

@@ -35,6 +35,28 @@ SLOW = [
     "sklearn.linear_model",
     "sklearn.metrics",
     "scipy.stats",
+    "trainer.answer.rows",
+    "trainer.export.important",
+    "trainer.export.label_sets",
+    "trainer.export.score_cells",
+    "trainer.kinds.image.annotated",
+    "trainer.kinds.objects.reading",
+    "trainer.kinds.pixels.reading",
+    "trainer.kinds.rows.reading",
+    "trainer.kinds.series.reading",
+    "trainer.kinds.text.averaged",
+    "trainer.kinds.text.network",
+    "trainer.kinds.text.speaking",
+    "trainer.kinds.text.traits",
+    "trainer.kinds.tokens.reading",
+    "trainer.models.mean_pooled",
+    "trainer.models.onnx",
+    "trainer.models.texts",
+    "trainer.parted.rows",
+    "trainer.training.imitated",
+    "trainer.training.search_conclusion",
+    "trainer.training.unseen",
+    "trainer.training.weighed",
     "trainer.tests.process_preload",
 ]
 NETWORKS = ("bert-tiny", "gpt-small", "mlp")
@@ -128,14 +150,16 @@ def _run(spec: str, place: str | None, number: int, sent: int, more_kinds: str) 
     from trainer.parted import rows
     from trainer.run import run
     from trainer.train import consensus, loop
+    from trainer.training import imitated, unseen, weighed
 
     encoded_texts.PART_TOKENS = encoded_texts.BATCH_TOKENS = 100  # so that the texts of a small graph are read in several parts
     rows.LEAST, rows.PART = 100, 100  # so that a small prediction is answered in several parts
-    # Half of a small run has nothing to do with faults: the words beside a network that is named, and model.onnx of its weights.
-    # test_ray.py and test_ray_workers.py interrupt runs with both.
+    # Half of a small run has nothing to do with faults: the words beside a network that is named, model.onnx of its weights, and what is said about
+    # the model when it is there (its labels, what it relies on, its split). test_ray.py and test_ray_workers.py interrupt runs with all of it.
     if json.loads(Path(spec).read_text())["settings"].get("model") in NETWORKS:
         for kind in map(type, registry.kinds().values()):
             kind.estimators, kind.exports_onnx = (), False
+        unseen.rows = weighed.sections = imitated.sections = lambda *_: []
     # Whatever the speed of this machine, a request to end is seen after the very next step, and every evaluation is saved.
     consensus.LOOK_SECONDS = loop.BETWEEN_SAVES_SECONDS = 0.0
     if place == "step":

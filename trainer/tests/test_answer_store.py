@@ -10,6 +10,7 @@ from trainer.answer import store
 from trainer.answer.listening import address_of, token_of
 from trainer.answer.rows import Refused
 from trainer.answer.store import Loaded, Place, Registry, Single, Unknown
+from trainer.models.saved_model import NewerModel
 
 
 @pytest.fixture
@@ -128,6 +129,16 @@ def test_files_that_are_not_those_of_the_version_are_never_loaded(version, damag
         Loaded(10).get(place)
     assert str(refused.value) == "The files of this version cannot be read: they are damaged. Let another version answer."
     assert refused.value.status == 500
+
+
+def test_a_model_of_a_newer_version_of_the_program_is_not_called_damaged(version, monkeypatch):
+    def newer(folder):
+        raise NewerModel("its description has schema 2, and this version knows 1")
+
+    monkeypatch.setattr(store, "Model", newer)
+    with pytest.raises(Refused, match=r"^A newer version of this program wrote this model\. Update the program") as refused:
+        Loaded(10).get(Place("set.reviews", "3", version))
+    assert refused.value.status == 409
 
 
 @pytest.mark.parametrize(

@@ -258,6 +258,14 @@ def test_a_model_file_without_a_model_is_refused(refusal, archive, named):
     assert named in error["what"]
 
 
+def test_a_model_file_of_a_newer_version_is_refused_as_such(refusal):
+    newer = {"model/trainer.json": b'{"schema": 2, "kind": "text"}', "model/weights.bin": b"x"}
+    error = refusal({"new.csv": small_reviews(10), "model.zip": zipped(newer)}, model_file="model.zip")
+    assert error["code"] == "model_newer"
+    assert error["what"] == "A newer version of this program wrote model.zip."
+    assert error["do"].startswith("Update this program to the version that trained the model")
+
+
 def test_damaged_weights_are_the_users_error(trained, refusal, make_run):
     archive = model_zip(trained("table", make_run) / "out" / "model", **{"model/model.safetensors": b"\0" * 100})
     error = refusal({"new.csv": flowers(), "model.zip": archive}, model_file="model.zip")

@@ -42,9 +42,10 @@ def test_a_description_that_lacks_something_is_refused(folder, missing):
 @pytest.mark.parametrize(
     ("changed", "why"),
     [
-        ({"schema": 2}, "its description is incomplete"),
         ({"schema": "1"}, "its description is incomplete"),
-        ({"kind": "sound"}, "its description is incomplete"),
+        ({"schema": True}, "its description is incomplete"),
+        ({"schema": 0}, "its description is incomplete"),
+        ({"kind": 5}, "its description is incomplete"),
         ({"types": []}, "its columns are not described"),
         ({"columns": [5]}, "its columns are not described"),
         ({"kind": "graph", "graph": []}, "its graph is not described"),
@@ -54,6 +55,25 @@ def test_a_description_of_another_form_is_refused(folder, changed, why):
     (folder / "trainer.json").write_text(json.dumps(DESCRIBED | changed))
     with pytest.raises(ValueError, match=rf"^{why}$"):
         saved_model.description(folder)
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"schema": 2}, "its description has schema 2, and this version knows 1"),
+        ({"kind": "sound"}, "it is for a kind of data that this version does not know, sound"),
+    ],
+)
+def test_a_model_of_a_newer_version_is_named_as_such_even_if_its_weights_are_in_other_files(folder, changed, why):
+    (folder / "trainer.json").write_text(json.dumps(DESCRIBED | changed))
+    no_weights(folder)
+    with pytest.raises(saved_model.NewerModel, match=rf"^{why}$") as refused:
+        saved_model.description(folder)
+    assert saved_model.unreadable(refused.value) == f"a newer version of this program wrote it: {why}"
+
+
+def test_a_damaged_model_is_not_said_to_be_newer():
+    assert saved_model.unreadable(KeyError("task")) == "its files cannot be read (KeyError)"
 
 
 def no_weights(folder):

@@ -124,8 +124,8 @@ def champion(spec: Spec, data: Dataset, target) -> Saved | None:
         return None
     folder = spec.champion.folder
     try:
+        described = saved_model.read_description(folder)
         saved_model.check(folder)
-        described = files.read_json(folder / saved_model.DESCRIPTION)
         kind, theirs = registry.of(described["kind"]), registry.restored(described["target"])
         why = _incomparable(described, data, theirs, target)
         if why:
@@ -138,7 +138,7 @@ def champion(spec: Spec, data: Dataset, target) -> Saved | None:
         rows = encoder.encode(examples, encoded_targets(examples, theirs.encode), "champion")
         return Saved(folder, kind, theirs, rows)
     except (OSError, ValueError, KeyError, TypeError) as e:
-        return Saved(folder, data.kind, target, None, f"its files cannot be read ({type(e).__name__})")
+        return Saved(folder, data.kind, target, None, saved_model.unreadable(e))
 
 
 def _incomparable(described: dict, data: Dataset, theirs, target) -> str:

@@ -143,7 +143,7 @@ def prepare(
         saved = Saved(folder, registry.of("graph"), theirs, Rows(tested, wanted) if about["network"] else None)
         return Champion(saved, tested, wanted, float(about["threshold"]) if links_only else None)
     except (OSError, ValueError, KeyError, TypeError) as e:
-        return Champion(Saved(folder, registry.of("graph"), target, None, f"its files cannot be read ({type(e).__name__})"))
+        return Champion(Saved(folder, registry.of("graph"), target, None, saved_model.unreadable(e)))
 
 
 def _incomparable(described: dict, graph: Graph, theirs: Target, target: Target, seed: int, tested: int) -> str:
