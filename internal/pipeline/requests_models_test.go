@@ -145,7 +145,7 @@ func TestAModelIsExported(t *testing.T) {
 				b.runUntilOver(t)
 				rec := b.get(t, asked)
 				require.Equal(t, job.Done, rec.State, "%+v", rec.Ending)
-				require.Regexp(t, "^The model "+tc.want+` \([0-9.]+ k?B\) is now in this dataset. Results in folder x$`, rec.Ending.Text)
+				require.Regexp(t, "^The model "+tc.want+` \([0-9.]+ (B|KiB)\) is now in this dataset. Results in folder x$`, rec.Ending.Text)
 				d := b.platform.last
 				require.Equal(t, "finetune", d.Folders[0])
 				require.Contains(t, d.Folders[1], "export-"+strings.ReplaceAll(tc.want, "/", "-"))
