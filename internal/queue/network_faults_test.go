@@ -5,7 +5,9 @@ package queue
 import (
 	"context"
 	"fmt"
+	"net"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -26,6 +28,19 @@ func listen(tb testing.TB, p *toxiproxy.Proxy, addr string) {
 	tb.Helper()
 	p.Listen = addr
 	require.Eventually(tb, func() bool { return p.Start() == nil }, soon, 10*time.Millisecond)
+}
+
+// hold keeps an address that nobody listens on, so that each connection to it is refused: no other test listens there, and the kernel does not
+// choose its port for the connection itself. release frees it.
+func hold(tb testing.TB, addr string) (release func()) {
+	tb.Helper()
+	tcp, err := net.ResolveTCPAddr("tcp4", addr)
+	require.NoError(tb, err)
+	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	require.NoError(tb, err)
+	require.NoError(tb, syscall.SetsockoptInt(socket, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1))
+	require.NoError(tb, syscall.Bind(socket, &syscall.SockaddrInet4{Port: tcp.Port, Addr: [4]byte(tcp.IP.To4())}))
+	return func() { require.NoError(tb, syscall.Close(socket)) }
 }
 
 // toxic adds a fault to the proxy and returns a function that removes it.
@@ -202,6 +217,7 @@ func TestTheStartWaitsForABrokerThatIsDown(t *testing.T) {
 	proxy := f.proxied()
 	addr := proxy.Listen
 	proxy.Stop()
+	release := hold(t, addr)
 	in := newInbox()
 	c, err := NewConsumer(f.cfg, fixedSlots(8), in.handle, f.log, f.metrics)
 	require.NoError(t, err)
@@ -210,6 +226,7 @@ func TestTheStartWaitsForABrokerThatIsDown(t *testing.T) {
 	require.False(t, c.Ready())
 	require.Equal(t, 1, f.logs.FilterMessage("no broker session; reconnecting").Len(), "the same error is logged once a minute")
 
+	release()
 	listen(t, proxy, addr)
 	f.publish(1)
 	in.next(t).ack(t)
