@@ -33,7 +33,7 @@ def say(roles: Roles, seen: dict[str, Profile], events: Events) -> None:
         events.decision("limits", cells, why)
     if label := next((p for p in limited if p.name == roles.label and roles.regression), None):
         text = (
-            f"{label.limited} of {label.cells} values of {names.column(label.name)} are limits of what was measured, so the true values are unknown:"
+            f"{label.limited} of {label.cells} values of {label.name} are limits of what was measured, so the true values are unknown:"
         )
         events.warning("limits", f"{text} the model learns half of the limit for <, and its score counts that as the truth.")
     by_values = collections.defaultdict(list)
