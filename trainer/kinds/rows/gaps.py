@@ -32,9 +32,7 @@ def say(roles: Roles, seen: dict[str, Profile], events: Events) -> None:
         why = f"{cells} cells in {some([p.name for p in limited], 6)} are limits of what was measured: <0.5 is read as half of 0.5, and >100 as 100."
         events.decision("limits", cells, why)
     if label := next((p for p in limited if p.name == roles.label and roles.regression), None):
-        text = (
-            f"{label.limited} of {label.cells} values of {label.name} are limits of what was measured, so the true values are unknown:"
-        )
+        text = f"{label.limited} of {label.cells} values of {label.name} are limits of what was measured, so the true values are unknown:"
         events.warning("limits", f"{text} the model learns half of the limit for <, and its score counts that as the truth.")
     by_values = collections.defaultdict(list)
     for name in (*roles.columns, roles.label):
