@@ -201,18 +201,21 @@ def loaded(folder: Path, args):
 def answer(folder: Path, args, rank: int, barrier, seconds, spent) -> None:
     import torch
 
+    from trainer.core import registry
     from trainer.kinds.pixels.question import OfScenes
     from trainer.kinds.pixels.scenes import answering
+    from trainer.models import saved_model
     from trainer.run_folder import lease
 
     network, how, asked = loaded(folder, args)
+    target = registry.restored(saved_model.description(model(folder, args.tile))["target"])
     with tempfile.TemporaryDirectory() as place:
         work = lease.take(Path(place) / "work").folder
         question = OfScenes(Path(place), work, how.coding, ("0",))
         barrier.wait()
         began, used = time.monotonic(), time.process_time()
         for row in range(SHARE * rank, SHARE * (rank + 1)):
-            answering.answer(network, asked, row, question, torch.device("cpu"))
+            answering.answer(network, asked, row, question, target, torch.device("cpu"))
         seconds[rank], spent[rank] = time.monotonic() - began, time.process_time() - used
 
 
