@@ -324,11 +324,11 @@ bench-labels: setup ## measure how many doubted labels are wrong, with 5 % of wr
 bench-next: setup ## measure how many labels a model needs with the list of next labels, and by chance: make bench-next [SETS='digits'] [SEEDS=5] [TEXTS=file.csv]
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/next_labels.py $(SETS) --seeds $(or $(SEEDS),5) $(if $(TEXTS),--texts $(TEXTS))
 
-.PHONY: bench-importance
 .PHONY: bench-predict
 bench-predict: setup build ## seconds of a large prediction with one worker and with two: make bench-predict [ROWS=1000000]
 	@$(PYTHON) test/bench/large_prediction.py --rows $(or $(ROWS),1000000)
 
+.PHONY: bench-importance
 bench-importance: setup ## measure trainings without the columns that a report names first, and without others: make bench-importance [SETS='diabetes friedman'] [SEEDS=3]
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/importance.py $(SETS) --seeds $(or $(SEEDS),3)
 

@@ -10,6 +10,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/pipeline/model"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/byid"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
@@ -33,19 +34,19 @@ func (d *Deliverer) predicted(rec job.Record, v *registry.Version, r *results.Re
 }
 
 // byID is what the run left by the ids of rows. Predictions and trainings are delivered without it where it cannot be used.
-func (d *Deliverer) byID(rec job.Record, r *results.Result) results.ByID {
-	ids, err := results.ReadByID(d.Volume.Run(rec.Run), rec.Run, r.Attempt)
+func (d *Deliverer) byID(rec job.Record, r *results.Result) byid.Document {
+	ids, err := byid.Read(d.Volume.Run(rec.Run), rec.Run, r.Attempt)
 	if err != nil {
 		d.Statuses.Remark(rec, fmt.Sprintf("The labels of this run are not compared with earlier predictions: %s", err))
 	}
 	if ids == nil {
-		return results.ByID{}
+		return byid.Document{}
 	}
 	return *ids
 }
 
 // compare takes the labels that a run has read for earlier answers of the model v, and tells what they show.
-func (d *Deliverer) compare(of registry.Dataset, rec job.Record, v *registry.Version, r *results.Result, ids results.ByID) error {
+func (d *Deliverer) compare(of registry.Dataset, rec job.Record, v *registry.Version, r *results.Result, ids byid.Document) error {
 	if len(ids.Labels) == 0 && ids.Contradicting == 0 {
 		return nil
 	}
@@ -62,7 +63,7 @@ func (d *Deliverer) compare(of registry.Dataset, rec job.Record, v *registry.Ver
 }
 
 // sayMatched says how labels fit to rows that were predicted before.
-func sayMatched(m registry.Matched, ids results.ByID, r *results.Result, v *registry.Version) string {
+func sayMatched(m registry.Matched, ids byid.Document, r *results.Result, v *registry.Version) string {
 	labels := text.Count(len(ids.Labels), "label")
 	more := ""
 	if ids.Contradicting > 0 {
@@ -85,7 +86,7 @@ func matchedRows(l *registry.Later) string {
 }
 
 // remember adds an automatic prediction to the history of its model, with its answers.
-func (d *Deliverer) remember(of registry.Dataset, rec job.Record, v *registry.Version, r *results.Result, ids results.ByID) error {
+func (d *Deliverer) remember(of registry.Dataset, rec job.Record, v *registry.Version, r *results.Result, ids byid.Document) error {
 	p := r.Prediction
 	entry := registry.Prediction{
 		Run: rec.Run, At: rec.Created, Version: v.Version, Files: len(p.Files), Rows: p.Rows, Mean: p.Mean, Confidence: p.MeanConfidence, Unlike: p.Unlike,
@@ -104,7 +105,7 @@ func (d *Deliverer) remember(of registry.Dataset, rec job.Record, v *registry.Ve
 		entry.Score = &registry.Score{Value: s.Value, Low: s.Low, High: s.High, N: s.N}
 	}
 	kept := registry.Answers{
-		Numbers: ids.Form == results.FormNumber, Unlabelled: ids.Rows, Repeated: ids.Repeated, Rows: make(map[string]registry.Answer, len(ids.Answers)),
+		Numbers: ids.Form == byid.FormNumber, Unlabelled: ids.Rows, Repeated: ids.Repeated, Rows: make(map[string]registry.Answer, len(ids.Answers)),
 	}
 	for id, said := range ids.Answers {
 		kept.Rows[id] = registry.Answer{Predicted: said}

@@ -13,6 +13,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
 	"github.com/ncsa/clowder-ray/internal/registry"
 	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/byid"
 )
 
 func TestACheckAndAPredictionMakeNoVersion(t *testing.T) {
@@ -43,7 +44,7 @@ func TestAnAutomaticPredictionIsRememberedOnce(t *testing.T) {
 	left := func(run, ids string) {
 		root, err := v.Run(run).Make()
 		require.NoError(t, err)
-		require.NoError(t, root.WriteFile(results.IDsFile, fmt.Appendf(nil, `{"schema":1,"run":%q,"attempt":1,"form":"class",%s}`, run, ids), 0o600))
+		require.NoError(t, root.WriteFile(byid.File, fmt.Appendf(nil, `{"schema":1,"run":%q,"attempt":1,"form":"class",%s}`, run, ids), 0o600))
 		require.NoError(t, root.Close())
 	}
 	left("pr-one", `"rows":2,"answers":{"0000000000000001":"yes","0000000000000002":"no"},"labels":{"0000000000000003":"no"}`)

@@ -65,7 +65,8 @@ func trainingVerdict(r *results.Result) Verdict {
 		v.Figures += baselineScores(r, metric) + ruleDelivered(r, metric)
 	}
 	v.Grade, v.Word = grade(r)
-	if won, ok := simpleWins(r); ok {
+	won, simpler := simpleWins(r)
+	if simpler {
 		does := called(r, simple(r)) + " does " + won.how()
 		if v.Grade == GradeBad {
 			v.Word += ", and " + does
@@ -76,9 +77,8 @@ func trainingVerdict(r *results.Result) Verdict {
 			v.Figures += fmt.Sprintf("; its %s is %s, and that of this model is %s", m.Words(), m.Figure(won.Simple), m.Figure(won.Model.Value))
 		}
 		v.Help = help(r)
-		v.Sentence = v.Word + ": "
 	}
-	if v.Grade == GradeBad {
+	if simpler || v.Grade == GradeBad {
 		v.Sentence = v.Word + ": "
 	}
 	if leak := leak(r); leak != "" {

@@ -19,7 +19,7 @@ _EASTINGS = ("easting", "eastings", "utm_e", "utm_x", "utm_easting", "x_coord", 
 MIN_GROUPS = 10  # of rows that belong together, for a warning by their labels alone
 _MOST_ROWS = 200_000
 _MOST_WAYS = 2
-GROUPS_OF_CLASS = 5  # for rows to be kept together unasked
+_KEPT_UNASKED = 5  # groups that each class must be in, for rows to be kept together unasked
 _GROUPS_OF_CLASS = 3
 _NEARLY_ALL, _LARGE = 0.9, 0.2  # shares of the labelled rows
 _MIN_CODES, _CODES = 10, 0.95
@@ -173,7 +173,7 @@ def clear_group(tables: list[Table], roles: Roles, seen: dict[str, Profile]) -> 
     of_class = collections.Counter(first.values())
     if len(pairs) < _NEARLY_ALL * int(known.sum()) or max(sizes.values()) > _LARGE * len(pairs):
         return ""
-    if classes and any(of_class[label] < GROUPS_OF_CLASS for label in {label for _, label in pairs}):
+    if classes and any(of_class[label] < _KEPT_UNASKED for label in {label for _, label in pairs}):
         return ""
     return name
 

@@ -1,4 +1,4 @@
-package results_test
+package byid_test
 
 import (
 	"fmt"
@@ -9,21 +9,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ncsa/clowder-ray/internal/results"
+	"github.com/ncsa/clowder-ray/internal/results/byid"
 )
 
-// byID is the content of ids.json with one answer and one label.
-const byID = `{"schema":1,"run":"pr-one","attempt":1,"form":"class","rows":3,"answers":{"00112233445566aa":"wren"},"repeated":1,` +
+// document is the content of ids.json with one answer and one label.
+const document = `{"schema":1,"run":"pr-one","attempt":1,"form":"class","rows":3,"answers":{"00112233445566aa":"wren"},"repeated":1,` +
 	`"listed":["00112233445566aa"],"labels":{"00112233445566ab":"owl"},"contradicting":0}`
 
-func TestAnswersByIDAreChecked(t *testing.T) {
+func TestTheDocumentIsChecked(t *testing.T) {
 	t.Parallel()
-	found, err := results.DecodeByID([]byte(byID))
+	found, err := byid.Decode([]byte(document))
 	require.NoError(t, err)
 	require.Equal(t, "wren", found.Answers["00112233445566aa"])
-	document, err := os.ReadFile(filepath.Join("..", "..", "trainer", "tests", "ids.json")) // as the trainer writes it
+	written, err := os.ReadFile(filepath.Join("..", "..", "..", "trainer", "tests", "ids.json")) // as the trainer writes it
 	require.NoError(t, err)
-	found, err = results.DecodeByID(document)
+	found, err = byid.Decode(written)
 	require.NoError(t, err)
 	require.Equal(t, []int{3, 1, 1, 2, 1, 1}, []int{found.Rows, found.Repeated, len(found.Answers), len(found.Labels), found.Contradicting, len(found.Listed)})
 	many := make([]string, 20_001)
@@ -40,16 +40,16 @@ func TestAnswersByIDAreChecked(t *testing.T) {
 		"no JSON of this form":   {`{"00112233445566ab":"owl"}`, `["owl"]`},
 		"more than 20,000":       {`"00112233445566ab":"owl"`, strings.Join(many, ",")},
 	} {
-		_, err := results.DecodeByID([]byte(strings.Replace(byID, change[0], change[1], 1)))
+		_, err := byid.Decode([]byte(strings.Replace(document, change[0], change[1], 1)))
 		require.ErrorContains(t, err, problem)
 	}
 }
 
-func FuzzAnswersByID(f *testing.F) {
-	f.Add([]byte(byID))
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(document))
 	f.Add([]byte(`{"schema":1,"form":"number"}`))
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		found, err := results.DecodeByID(doc)
+		found, err := byid.Decode(doc)
 		if err != nil {
 			require.Nil(t, found)
 			return

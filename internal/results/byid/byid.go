@@ -1,4 +1,5 @@
-package results
+// Package byid reads ids.json: the answers to rows without a label and the labels of rows, each by the id of its row.
+package byid
 
 import (
 	"encoding/json"
@@ -9,25 +10,26 @@ import (
 	"unicode/utf8"
 
 	"github.com/ncsa/clowder-ray/internal/disk"
+	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
 
-// IDsFile has the answers and the labels of rows by their ids. The trainer writes it before the result, where rows have ids.
-const IDsFile = "ids.json"
+// File has the answers and the labels of rows by their ids. The trainer writes it before the result, where rows have ids.
+const File = "ids.json"
 
 const (
-	idsSchema = 1
-	// maxIDs is the size in bytes of the largest IDsFile that is read.
-	maxIDs = 32 << 20
-	// maxByID is how many answers, and how many labels, are read, and maxAnswer how many bytes each has.
-	maxByID, maxAnswer = 20_000, 1000
+	schema = 1
+	// maxFile is the size in bytes of the largest File that is read.
+	maxFile = 32 << 20
+	// maxRows is how many answers, and how many labels, are read, and maxAnswer how many bytes each has.
+	maxRows, maxAnswer = 20_000, 1000
 )
 
 // digestForm is how a row is named: the beginning of a sha256 of its id.
 var digestForm = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
-// ByID are answers to rows and labels of rows, by digests of their ids.
-type ByID struct {
+// Document has answers to rows and labels of rows, by digests of their ids.
+type Document struct {
 	Schema  int    `json:"schema"`
 	Run     string `json:"run"`
 	Attempt int    `json:"attempt"`
@@ -44,23 +46,23 @@ type ByID struct {
 	Contradicting int               `json:"contradicting"`
 }
 
-// ReadByID reads what attempt of run left by ids; nil where it left nothing.
-func ReadByID(dir disk.Folder, run string, attempt int) (*ByID, error) {
-	root, err := OpenRun(dir)
+// Read reads what attempt of run left by ids; nil where it left nothing.
+func Read(dir disk.Folder, run string, attempt int) (*Document, error) {
+	root, err := results.OpenRun(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }()
-	doc, err := ReadBounded(root, IDsFile, maxIDs)
+	doc, err := results.ReadBounded(root, File, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil //nolint:nilnil // most runs have no ids
 	}
 	if err != nil {
 		return nil, err
 	}
-	found, err := DecodeByID(doc)
+	found, err := Decode(doc)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", IDsFile, err)
+		return nil, fmt.Errorf("%s: %w", File, err)
 	}
 	if found.Run != run || found.Attempt != attempt {
 		return nil, nil //nolint:nilnil // an earlier attempt left it
@@ -68,19 +70,19 @@ func ReadByID(dir disk.Folder, run string, attempt int) (*ByID, error) {
 	return found, nil
 }
 
-// DecodeByID reads the content of IDsFile and checks it. The error is one short line.
-func DecodeByID(doc []byte) (*ByID, error) {
-	var b ByID
+// Decode reads the content of File and checks it. The error is one short line.
+func Decode(doc []byte) (*Document, error) {
+	var b Document
 	if err := json.Unmarshal(doc, &b); err != nil {
 		return nil, fmt.Errorf("it is no JSON of this form: %w", err)
 	}
 	switch {
-	case b.Schema != idsSchema:
-		return nil, fmt.Errorf("it has schema %d, this program reads %d", b.Schema, idsSchema)
+	case b.Schema != schema:
+		return nil, fmt.Errorf("it has schema %d, this program reads %d", b.Schema, schema)
 	case b.Form != FormClass && b.Form != FormNumber:
 		return nil, fmt.Errorf("the form %q is neither %s nor %s", text.Excerpt(b.Form, 40), FormClass, FormNumber)
-	case len(b.Answers) > maxByID || len(b.Labels) > maxByID || len(b.Listed) > maxByID:
-		return nil, fmt.Errorf("it has more than %s answers or labels", text.Number(maxByID))
+	case len(b.Answers) > maxRows || len(b.Labels) > maxRows || len(b.Listed) > maxRows:
+		return nil, fmt.Errorf("it has more than %s answers or labels", text.Number(maxRows))
 	case b.Rows < len(b.Answers) || b.Repeated < 0 || b.Contradicting < 0:
 		return nil, errors.New("its numbers of rows do not fit together")
 	}
