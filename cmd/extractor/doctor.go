@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
+	"github.com/ncsa/clowder-ray/cmd/extractor/backend"
 	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/internal/basemodel"
 	"github.com/ncsa/clowder-ray/internal/clowder/versions"
@@ -101,12 +102,12 @@ func checks(set settings.Settings) []check {
 			return checkRegistration(ctx, set, all)
 		}},
 		{"Ray", func(ctx context.Context) (string, error) {
-			backend, err := newRay(set, "", zap.NewNop())
+			ray, err := backend.New(set, "", zap.NewNop())
 			if err != nil {
 				return "", err
 			}
-			defer backend.close()
-			return backend.check(ctx)
+			defer ray.Close()
+			return ray.Check(ctx)
 		}},
 		{"Python", func(context.Context) (string, error) { return checkPython(set) }},
 		{"shared volume", func(context.Context) (string, error) {

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	clowderray "github.com/ncsa/clowder-ray"
+	"github.com/ncsa/clowder-ray/cmd/extractor/backend"
 	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/internal/clowder/form"
 	"github.com/ncsa/clowder-ray/internal/clowder/versions"
@@ -24,7 +25,7 @@ func extractors(set settings.Settings, volume volume.Volume) (platform.Extractor
 	if err != nil {
 		return nil, err
 	}
-	profiles, err := profiles(set)
+	profiles, err := backend.Profiles(set)
 	if err != nil {
 		return nil, err
 	}

@@ -7,9 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/zap"
 
-	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/internal/clowder/form"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/pipeline/volume"
@@ -72,21 +70,6 @@ func TestEachExtractorHasAFormThatClowderDraws(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestProfilesComeFromTheKubeRayConfiguration(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "kuberay.yaml")
-	require.NoError(t, os.WriteFile(file, []byte("profiles: [{name: small}, {name: gpu, gpu: 1}]\n"), 0o600))
-	set := settings.Settings{KubeRayConfig: file}
-	names, err := profiles(set)
-	require.NoError(t, err)
-	require.Equal(t, []string{"small", "gpu"}, names)
-	require.NoError(t, os.WriteFile(file, []byte("profile: []\n"), 0o600))
-	_, err = profiles(set)
-	require.ErrorContains(t, err, `unknown field "profile"`)
-	_, err = newRay(set, "", zap.NewNop())
-	require.ErrorContains(t, err, "KUBERAY_CONFIG")
 }
 
 func TestTheClientOfClowderNeedsReadableCertificates(t *testing.T) {

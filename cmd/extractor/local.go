@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
+	"github.com/ncsa/clowder-ray/cmd/extractor/backend"
 	"github.com/ncsa/clowder-ray/cmd/extractor/machine"
 	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/internal/cache"
@@ -171,7 +172,7 @@ func (s *localSession) run(ctx context.Context, l localJob) error {
 	if s.machine != nil {
 		return s.p.oneJob(ctx, s.set, l, s.machine, s.log)
 	}
-	ray := rayConfig(s.set)
+	ray := backend.JobsAPI(s.set)
 	ray.Instance = l.request.Key // unique, so that no other job on the same Ray is taken for this one
 	backend, err := jobsapi.New(ray, s.log)
 	if err != nil {

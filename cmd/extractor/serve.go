@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ncsa/clowder-ray/cmd/extractor/backend"
 	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/cmd/extractor/studio"
 	"github.com/ncsa/clowder-ray/internal/mail"
@@ -83,7 +84,7 @@ type parts struct {
 	pipe     *pipeline.Pipeline
 	recovery *intake.Recovery
 	cleaner  *retention.Cleaner
-	backend  *ray
+	backend  *backend.Ray
 	web      *health
 	pages    *studio.Server
 	mails    *mail.Notifier
@@ -117,7 +118,7 @@ func runAll(ctx context.Context, set settings.Settings, p parts) error {
 	part(work, p.cleaner.Run, func() {})
 	part(work, p.pipe.Run, stopStatuses)
 	part(statusCtx, p.ends.publish, stopHealth)
-	part(statusCtx, p.backend.run, func() {})
+	part(statusCtx, p.backend.Run, func() {})
 	if p.pages != nil {
 		part(ctx, p.pages.Run, func() {})
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
+	"github.com/ncsa/clowder-ray/cmd/extractor/backend"
 	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/cmd/extractor/studio"
 	"github.com/ncsa/clowder-ray/internal/clowder"
@@ -31,7 +32,6 @@ import (
 	clowderplatform "github.com/ncsa/clowder-ray/internal/platform/clowder"
 	"github.com/ncsa/clowder-ray/internal/queue"
 	"github.com/ncsa/clowder-ray/internal/rayjob"
-	"github.com/ncsa/clowder-ray/internal/rayjob/jobsapi"
 	"github.com/ncsa/clowder-ray/internal/retention"
 	"github.com/ncsa/clowder-ray/trainer"
 )
@@ -46,7 +46,7 @@ type base struct {
 	keys         *job.Keyring
 	store        *job.SQLite
 	client       *clowder.Client
-	backend      *ray
+	backend      *backend.Ray
 	attempt      rayjob.Attempt
 	checkTrainer func() error
 	closers      []func() error
@@ -86,10 +86,10 @@ func openBase(ctx context.Context, set settings.Settings, reg *prometheus.Regist
 		return nil, err
 	}
 	b.closers = append(b.closers, b.client.Close)
-	if b.backend, err = newRay(set, b.store.ID(), log); err != nil {
+	if b.backend, err = backend.New(set, b.store.ID(), log); err != nil {
 		return nil, err
 	}
-	b.closers = append(b.closers, func() error { b.backend.close(); return nil })
+	b.closers = append(b.closers, func() error { b.backend.Close(); return nil })
 	b.attempt, b.checkTrainer, err = attemptTemplate(set)
 	return b, err
 }
@@ -105,8 +105,8 @@ func (b *base) close() error {
 
 // connect builds the parts of the service, in the order in which a job passes through them.
 func (b *base) connect(ctx context.Context) (p parts, err error) {
-	if b.backend.warm != nil && b.set.WarmWorkers > 0 {
-		go b.backend.warm(ctx, b.attempt)
+	if b.backend.Warm != nil && b.set.WarmWorkers > 0 {
+		go b.backend.Warm(ctx, b.attempt)
 	}
 	p.backend = b.backend
 	queueMetrics := queue.NewMetrics(b.metrics)
@@ -203,10 +203,6 @@ func pipelineConfig(set settings.Settings, all platform.Extractors, volume volum
 		NoteUsers:           set.Studio.On() || set.EmailServer != "",
 		Scripts:             set.Scripts.Preparer(localPython(set), volume.Overlays()),
 	}
-}
-
-func rayConfig(set settings.Settings) jobsapi.Config {
-	return jobsapi.Config{Address: set.RayAddress, Token: set.RayToken, TokenFile: set.RayTokenFile, PollInterval: set.RayPoll}
 }
 
 func clowderClient(set settings.Settings, cache disk.Folder, log *zap.Logger) (*clowder.Client, error) {

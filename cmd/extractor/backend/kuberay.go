@@ -1,6 +1,6 @@
 //go:build !nokubernetes
 
-package main
+package backend
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/rayjob/kuberay"
 )
 
-func newKubeRay(set settings.Settings, instance string, log *zap.Logger) (*ray, error) {
+func newKubeRay(set settings.Settings, instance string, log *zap.Logger) (*Ray, error) {
 	cfg, err := kuberay.ReadConfig(set.KubeRayConfig)
 	if err != nil {
 		return nil, job.Permanent(fmt.Errorf("KUBERAY_CONFIG: %w", err))
@@ -34,9 +34,9 @@ func newKubeRay(set settings.Settings, instance string, log *zap.Logger) (*ray, 
 	if err != nil {
 		return nil, job.Permanent(err)
 	}
-	return &ray{
-		Backend: client, run: client.Run, close: func() {},
-		check: func(ctx context.Context) (string, error) {
+	return &Ray{
+		Backend: client, Run: client.Run, Close: func() {},
+		Check: func(ctx context.Context) (string, error) {
 			report, err := client.Check(ctx)
 			if err != nil {
 				return "", err
@@ -52,8 +52,8 @@ func newKubeRay(set settings.Settings, instance string, log *zap.Logger) (*ray, 
 	}, nil
 }
 
-// profiles returns the profiles that the form offers; none without KUBERAY_CONFIG.
-func profiles(set settings.Settings) ([]string, error) {
+// Profiles returns the profiles that the form offers; none without KUBERAY_CONFIG.
+func Profiles(set settings.Settings) ([]string, error) {
 	if set.KubeRayConfig == "" {
 		return nil, nil
 	}

@@ -1,6 +1,6 @@
 //go:build nokubernetes
 
-package main
+package backend
 
 import (
 	"errors"
@@ -11,15 +11,15 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// The program of the demo: the libraries of Kubernetes are a third of what is compiled for the whole one.
+// The program of the demo: the libraries of Kubernetes are half of what is compiled for the whole one.
 var errNoKubernetes = errors.New("KUBERAY_CONFIG: this program was built without Kubernetes; make build builds the whole one")
 
-func newKubeRay(settings.Settings, string, *zap.Logger) (*ray, error) {
+func newKubeRay(settings.Settings, string, *zap.Logger) (*Ray, error) {
 	return nil, job.Permanent(errNoKubernetes)
 }
 
-// profiles returns none: only Kubernetes has them.
-func profiles(set settings.Settings) ([]string, error) {
+// Profiles returns none: only Kubernetes has them.
+func Profiles(set settings.Settings) ([]string, error) {
 	if set.KubeRayConfig == "" {
 		return nil, nil
 	}
