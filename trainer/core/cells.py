@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 _MANY = 1 << 16  # cells that are read at once
+_FAR = 8  # chunks that are read for a few cells
 
 
 class Column(Protocol):
@@ -116,10 +117,12 @@ class Strings:
         """The cells at ascending positions, from one chunk after another."""
         import pyarrow
 
+        read = 0
         for chunk, places in self._places(at):
+            read += 1
             whole = len(places) == len(chunk) and bool((places == numpy.arange(len(chunk))).all())
             yield chunk if whole else chunk.take(pyarrow.array(places))
-        if len(at) >= _MANY:
+        if len(at) >= _MANY or read >= _FAR:  # each cell from afar brings the pages around it
             mapped.rest()
 
     def _places(self, at: numpy.ndarray) -> Iterator[tuple[pyarrow.Array, numpy.ndarray]]:

@@ -225,7 +225,8 @@ def files(examples: Sequence[Example]) -> list[str]:
 def have_ids(examples: Sequence[Example]) -> bool:
     """Whether any example has an id."""
     if isinstance(examples, Columnar):
-        return examples.store.ids is not None and any(examples.store.ids.texts(examples.at))
+        ids = examples.store.ids
+        return ids is not None and any(map(any, in_blocks(ids, examples.at)))
     return any(e.id for e in examples)
 
 

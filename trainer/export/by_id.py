@@ -5,7 +5,7 @@ digest of its id, a file that is an example by a digest of its id in Clowder, or
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from trainer.core import columnar
 from trainer.core.columnar import targets
 from trainer.core.example import Example
 from trainer.data.labels_apart import LabelsApart
+from trainer.export.agreement import agreeing
 from trainer.export.finished import Answered
 from trainer.run_folder.lease import Lease
 from trainer.targets.compared import Compared
@@ -40,7 +41,7 @@ def of_prediction(spec: Spec, answered: Answered, listed: Sequence[int], apart: 
 
 def of_training(spec: Spec, target: Target, splits: Mapping[str, Sequence[Example]]) -> None:
     """Write the file of a training: the labels of all its rows that have an id."""
-    _write(spec, target, {}, 0, chain.from_iterable(zip(_keys(spec, s), targets(s)) for s in splits.values()), {})
+    _write(spec, target, {}, 0, chain.from_iterable(_labelled(spec, s) for s in splits.values()), {})
 
 
 def of_labels(spec: Spec, target: Target, apart: LabelsApart) -> None:
@@ -55,21 +56,27 @@ def _of_ids(apart: LabelsApart) -> Iterable[tuple[str, str]]:
 def _write(spec: Spec, target: Target, answers: dict[str, str], repeated: int, labelled: Iterable[tuple[str, str]], more: dict) -> None:
     if not isinstance(target, Compared) or not target.compared_as:
         return
-    labels, contradicting = _agreeing(labelled)
+    labels, contradicting = agreeing(((key, label[:CHARACTERS]) for key, label in labelled), LABELS)
     if answers or labels or repeated or contradicting:
         document = {
             "schema": SCHEMA, "run": spec.run, "attempt": spec.attempt, "form": target.compared_as,
-            "answers": _least(answers, ANSWERS), "repeated": repeated, "labels": _least(labels, LABELS), "contradicting": contradicting, **more,
+            "answers": _least(answers, ANSWERS), "repeated": repeated, "labels": labels, "contradicting": contradicting, **more,
         }  # fmt: skip
         Lease(spec.work).write_json(Path(spec.folder) / FILE, document)
 
 
 def _keys(spec: Spec, examples: Sequence[Example]) -> list[str]:
     """The digest of each example, empty for one that has neither an id nor a file for itself."""
+    return [key for key, _ in _labelled(spec, examples)] or [""] * len(examples)
+
+
+def _labelled(spec: Spec, examples: Sequence[Example]) -> Iterator[tuple[str, str]]:
+    """The digest of each example and its label, one after another; nothing where no example has a digest."""
     if not columnar.have_ids(examples) and columnar.rows(examples).all():
-        return [""] * len(examples)
+        return
     ids = {i.name: i.id for i in spec.inputs if i.id}
-    return [_named(ids, e.file, e.row, e.id) for e in examples]
+    for e in examples:
+        yield _named(ids, e.file, e.row, e.id), e.target
 
 
 def _named(ids: Mapping[str, str], file: str, row: int, own: str) -> str:
@@ -91,16 +98,6 @@ def _each_once(pairs: Iterable[tuple[str, str]]) -> tuple[dict[str, str], int]:
             repeated.add(key)
         found[key] = value[:CHARACTERS]
     return {key: value for key, value in found.items() if key not in repeated}, len(repeated)
-
-
-def _agreeing(pairs: Iterable[tuple[str, str]]) -> tuple[dict[str, str], int]:
-    """The label of each key, and how many keys have several different ones, which are left out."""
-    found: dict[str, str] = {}
-    contradicting = set()
-    for key, label in pairs:
-        if key and label and found.setdefault(key, label[:CHARACTERS]) != label[:CHARACTERS]:
-            contradicting.add(key)
-    return {key: label for key, label in found.items() if key not in contradicting}, len(contradicting)
 
 
 def _least(values: dict[str, str], most: int) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import numpy
 
 from trainer import threads
+from trainer.core import mapped
 from trainer.measure import predictions
 from trainer.measure.predictions import Predictions
 from trainer.measure.tfidf import MAX_TERMS
@@ -26,7 +27,7 @@ _MAX_ENTRIES = 50_000_000  # numbers to train on: 200 MB
 _RATE, _DENSE_RATE = 2e8, 2e9  # entries times outputs per second, there and back, on one slow core; sparse matrices miss the cache
 _PER_WEIGHT = 25  # cost of an iteration for each weight, in entries: L-BFGS reads its history
 GRADIENT = 1e-5  # the largest slope at which the logistic regression counts as converged
-_BLOCK = 4_000_000  # scores at once
+_BLOCK = 4_000_000  # scores, or numbers of features, at once
 
 
 @dataclass(frozen=True)
@@ -104,10 +105,11 @@ def path(
         return
     columns = 1 if classes == 2 else outputs  # the logistic regression of two classes has one column
     budget = budget_seconds * (_DENSE_RATE if isinstance(train, numpy.ndarray) else _RATE) / columns
+    whole = train
     train, target = _sample(train, target, int(budget / _FEW_ITERATIONS), seed)
     iterations = min(_ITERATIONS, int(budget / (1 + train.size + _PER_WEIGHT * width)))
     scaler = _Scaler(train, even)
-    solver = _solver(scaler.scaled(train), target, classes, class_weights, slope)
+    solver = _solver(scaler.scaled(train, in_place=train is not whole), target, classes, class_weights, slope)
     for strength in strengths:
         iterations -= solver.fit(strength, max(1, iterations))
         yield replace(scaler.unscaled(solver.weights, solver.bias, classes), strength=strength)
@@ -191,21 +193,36 @@ def _with_absent(bias: numpy.ndarray, present: numpy.ndarray, classes: int, rows
 
 
 class _Scaler:
-    """Scales dense columns to mean 0 and deviation 1 for the solver, and converts the weights back to the original columns."""
+    """Scales dense columns to mean 0 and deviation 1 for the solver, and converts the weights back to the original columns. Of a large matrix a few
+    columns at a time: scikit-learn needs two more matrices of this size for all of them."""
 
     def __init__(self, features: Features, even: bool):
         """Sparse columns stay as they are: tf-idf has a scale of its own, and subtracting a mean would fill them. So do all if not ``even``."""
         from sklearn.preprocessing import StandardScaler
 
-        self._scaler = StandardScaler().fit(features) if even and isinstance(features, numpy.ndarray) and features.shape[1] else None
+        self._parts = []
+        if even and isinstance(features, numpy.ndarray):
+            width = features.shape[1]
+            parts = max(1, min(-(-features.size // _BLOCK), width // 2))  # a column alone would be added up in another order
+            ends = [i * width // parts for i in range(parts + 1)]
+            self._parts = [(slice(a, b), StandardScaler().fit(features[:, a:b])) for a, b in zip(ends, ends[1:], strict=False) if a < b]
 
-    def scaled(self, features: Features) -> Features:
-        return features if self._scaler is None else self._scaler.transform(features)
+    def scaled(self, features: Features, in_place: bool) -> Features:
+        """``in_place`` says that ``features`` may be overwritten."""
+        if not self._parts:
+            return features
+        if len(self._parts) == 1:
+            return self._parts[0][1].transform(features)
+        found = features if in_place else numpy.empty_like(features)
+        for part, scaler in self._parts:
+            found[:, part] = scaler.transform(features[:, part])
+        return found
 
     def unscaled(self, weights: numpy.ndarray, bias: numpy.ndarray, classes: int) -> Linear:
-        if self._scaler is not None:
-            weights = weights / self._scaler.scale_[:, None]
-            bias = bias - self._scaler.mean_ @ weights
+        if self._parts:
+            scale, mean = (numpy.concatenate([getattr(scaler, name) for _, scaler in self._parts]) for name in ("scale_", "mean_"))
+            weights = weights / scale[:, None]
+            bias = bias - mean @ weights
         return Linear(weights.astype(numpy.float32), bias.astype(numpy.float32), classes)
 
 
@@ -215,7 +232,19 @@ def _sample(features: Features, target: numpy.ndarray, entries: int, seed: int) 
     if rows >= len(target):
         return features, target
     kept = numpy.sort(numpy.random.default_rng(seed).permutation(len(target))[: max(1, rows)])
-    return features[kept], target[kept]
+    return _taken(features, kept), target[kept]
+
+
+def _taken(features: Features, kept: numpy.ndarray) -> Features:
+    """These rows. Pages of a mapped matrix are given back as they were read: they would all be in memory at the end."""
+    if not isinstance(features, numpy.ndarray):
+        return features[kept]
+    found = numpy.empty((len(kept), features.shape[1]), features.dtype)
+    step = max(1, _BLOCK // max(1, features.shape[1]))
+    for start in range(0, len(kept), step):
+        found[start : start + step] = features[kept[start : start + step]]
+        mapped.rest()
+    return found
 
 
 def _loss(p: Predictions, class_weights: numpy.ndarray | None) -> float:

@@ -230,3 +230,19 @@ def test_the_mean_is_the_answer_to_everything():
     a = dummy(numpy.array([1.0, 2.0, 6.0]), numpy.array([3.0, 4.0]), 0)
     assert a.predicted.tolist() == [3.0, 3.0]
     assert metrics.summary(a, 0)["mae"] == 0.5
+
+
+def test_a_large_matrix_is_scaled_a_few_columns_at_a_time_to_the_same_bits(monkeypatch):
+    drawn = numpy.random.default_rng(0)
+    features = drawn.normal(3, 2, (4001, 13)).astype(numpy.float32)
+    target = (features[:, 0] > features[:, 1]).astype(numpy.int64)
+    whole = fitted((features, target), (features[:500], target[:500]), 2)
+    monkeypatch.setattr(linear, "_BLOCK", 4001)
+    before = features.copy()
+    parts = fitted((features, target), (features[:500], target[:500]), 2)
+    assert parts.weights.tobytes() == whole.weights.tobytes() and parts.bias.tobytes() == whole.bias.tobytes()
+    monkeypatch.setattr(linear, "_MAX_ENTRIES", 2000 * 13)
+    sampled = fitted((features, target), (features[:500], target[:500]), 2)
+    monkeypatch.setattr(linear, "_BLOCK", 4_000_000)
+    assert fitted((features, target), (features[:500], target[:500]), 2).weights.tobytes() == sampled.weights.tobytes()
+    assert (features == before).all(), "the rows of the caller stay as they are"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from trainer import export
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
+from trainer.core import mapped
 from trainer.core.example import Dataset
 from trainer.core.plan import Plan
 from trainer.data.checks import Checks
@@ -167,3 +168,5 @@ def _unless_it_fails(what: str, find: Callable[[], list], events: Events) -> lis
         traceback.print_exc()  # for the log
         events.warning("not_measured", f"{what} could not be found out ({type(e).__name__}: {e}). The model and its scores do not depend on it.")
         return []
+    finally:
+        mapped.rest()  # a few rows from all over: nearly the whole file was read

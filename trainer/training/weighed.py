@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from trainer import estimators
+from trainer.core import columnar
 from trainer.core.blocks import Section
 from trainer.core.example import Dataset, Example
 from trainer.export import important
@@ -36,7 +37,7 @@ def sections(best: Candidate, prepared: "Prepared", data: Dataset, began: float)
         return [important.unknown("The network was not saved in a form that can be asked here, so what it relies on was not measured.")]
 
     def prepared_for(rows: numpy.ndarray) -> importance.Losses:
-        outputs = _exchanging(model, plan.kind, [examples[i] for i in kept[rows]])
+        outputs = _exchanging(model, plan.kind, list(columnar.taken(examples, kept[rows])))
         right = truth[kept[rows]]
 
         def losses(part: int, places: numpy.ndarray, others: numpy.ndarray) -> tuple[numpy.ndarray, float]:
