@@ -127,8 +127,9 @@ class Strings:
 
     def _places(self, at: numpy.ndarray) -> Iterator[tuple[pyarrow.Array, numpy.ndarray]]:
         """The chunks that have cells at ascending positions, each with their places in it."""
-        bounds = numpy.searchsorted(at, self._ends)
-        for chunk, start, low, high in zip(self._chunks, self._ends, bounds, bounds[1:]):
+        ends = self._ends.astype(at.dtype)  # of the same type: else all positions are copied
+        bounds = numpy.searchsorted(at, ends)
+        for chunk, start, low, high in zip(self._chunks, ends, bounds, bounds[1:]):
             if low < high:
                 yield chunk, at[low:high] - start
 

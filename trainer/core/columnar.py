@@ -21,6 +21,12 @@ Examples = TypeVar("Examples", bound=Sequence[Example])  # a list, or a view of 
 BLOCK = 8192  # examples made at once
 SEPARATOR = "\x1f"  # between the cells of a row where they are one text: it is in no table that is written for people
 _JOINED = 1 << 16  # rows
+_SHORT = 1 << 31  # rows whose positions and numbers have 32 bits
+
+
+def short(numbers: numpy.ndarray) -> numpy.ndarray:
+    """Numbers of rows, from 0 on, in as few bits as they need."""
+    return numbers.astype(numpy.int32) if not len(numbers) or numbers.max() < _SHORT else numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +35,7 @@ class Store:
     None where no row has one."""
 
     files: Codes
-    rows: numpy.ndarray  # int64
+    rows: numpy.ndarray  # int32, or int64 where a number of a row needs it
     cells: tuple[Column, ...]
     targets: Column
     ids: Column | None = None
@@ -42,7 +48,9 @@ class Columnar(Sequence[Example]):
 
     def __init__(self, store: Store, at: numpy.ndarray | None = None):
         self.store = store
-        self.at = numpy.arange(len(store.rows)) if at is None else at
+        count = len(store.rows)
+        sort = numpy.int32 if count < _SHORT else numpy.int64
+        self.at = numpy.arange(count, dtype=sort) if at is None else at.astype(sort, copy=False)
 
     def __len__(self) -> int:
         return len(self.at)

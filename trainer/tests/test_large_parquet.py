@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import loading
 import pyarrow
 import pyarrow.parquet
+import pytest
 
 from trainer.archive.budget import Budget
 from trainer.core.input import Input
@@ -76,6 +77,22 @@ def test_of_a_large_parquet_file_only_the_columns_are_read_that_are_needed(tmp_p
     assert counted.count <= 1.2 * size < 0.1 * file.stat().st_size
     assert table.columns == ["c3", "c17", "kind"] and table.cells("kind")[:2] == ["north", "south"]
     assert table.cells("c17") == [repr(v) for v in columns["c17"]]
+
+
+def test_a_parquet_file_that_does_not_fit_is_refused_before_its_columns_are_read(tmp_path, monkeypatch):
+    """The need follows from the rows in the footer and from the first cells of ids, not from the columns that nobody reads."""
+    rows = 300_000
+    columns = {f"c{i}": [float(i)] * rows for i in range(9)} | {"Plant": [f"p{i}" for i in range(rows)], "plot": ["a", "b"] * (rows // 2)}
+    file, wanted = parquet_file(tmp_path, rows, **columns), {f"c{i}" for i in range(6)} | {"plant", "plot"}
+    monkeypatch.setattr(parquet, "memory", lambda: 750_000_000)  # 300,000 rows need 0.74 GB, and with an id for each 0.77 GB
+    assert isinstance(parquet.read("t.parquet", file, tmp_path, wanted, {"plot"}), ArrowTable)
+    with pytest.raises(UserError) as refused:
+        parquet.read("t.parquet", file, tmp_path, wanted, {"plant", "plot"})
+    assert "It has about 0.3 million rows and needs 0.8 GB of memory; 0.8 GB are there." in str(refused.value)
+    monkeypatch.setattr(parquet, "memory", lambda: 700_000_000)
+    with Counting(file) as counted, pytest.raises(UserError):
+        parquet.read("t.parquet", counted, tmp_path, wanted)
+    assert counted.count < 0.2 * file.stat().st_size, "the footer alone"
 
 
 def test_a_parquet_file_that_lies_is_no_table(tmp_path, monkeypatch):

@@ -30,24 +30,25 @@ def test_the_smallest_limit_of_all_control_groups_counts(tmp_path, monkeypatch, 
 
 
 @pytest.mark.parametrize(
-    ("in_columns", "limit", "words"),
+    ("in_columns", "limit", "named", "words"),
     [
-        pytest.param(False, 400_000_000, "It has about 10.0 million rows and needs 4.5 GB of memory; 0.4 GB are there. A large", id="objects"),
-        pytest.param(False, 5_000_000_000, "", id="objects that fit"),
-        pytest.param(True, 400_000_000, "It has about 10.0 million rows and needs 2.6 GB of memory; 0.4 GB are there.", id="columns"),
-        pytest.param(True, 3_000_000_000, "", id="columns that fit"),
+        pytest.param(False, 400_000_000, (), "It has about 10.0 million rows and needs 3.5 GB of memory; 0.4 GB are there. A large", id="objects"),
+        pytest.param(False, 5_000_000_000, (), "", id="objects that fit"),
+        pytest.param(True, 400_000_000, (), "It has about 10.0 million rows and needs 1.7 GB of memory; 0.4 GB are there.", id="columns"),
+        pytest.param(True, 2_000_000_000, ("few",), "", id="columns that fit, with few groups"),
+        pytest.param(True, 2_000_000_000, ("few", "plant"), "needs 2.9 GB of memory; 2.0 GB are there.", id="columns with an id for each row"),
     ],
 )  # fmt: skip
-def test_a_table_that_does_not_fit_is_refused_from_its_first_rows(tmp_path, in_columns, limit, words):
+def test_a_table_that_does_not_fit_is_refused_from_its_first_rows(tmp_path, in_columns, limit, named, words):
     file = tmp_path / "t.csv"
     with open(file, "wb") as opened:
-        opened.write(b"1.25,a,b\n" * 200_000)
+        opened.write(b"Plant,few\n" + b"".join(b"%06d,b\n" % i for i in range(200_000)))
         opened.truncate(90_000_000)  # the rest is a hole, which nothing reads
     if not words:
-        capacity.check("t.csv", file, in_columns, limit)
+        capacity.check("t.csv", file, in_columns, limit, named)
         return
     with pytest.raises(UserError) as refused:
-        capacity.check("t.csv", file, in_columns, limit)
+        capacity.check("t.csv", file, in_columns, limit, named)
     assert words in str(refused.value) and "ray.head.memory" in str(refused.value)
 
 

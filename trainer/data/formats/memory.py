@@ -1,5 +1,6 @@
 """Limits for what fits into the memory of the driver's machine."""
 
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from trainer.errors import UserError
@@ -9,10 +10,13 @@ CELL_BYTES = 64  # of an empty cell in memory, at least
 
 
 _FIRST = 1 << 20  # bytes of a file that tell how long its rows are and how many cells they have
+_LOOK = 1000  # rows that tell whether the cells of a column differ
 _SMALL = 64 << 20  # bytes of a file that is read whatever it needs
 _BASE = 250e6  # bytes of the process before it reads
 _TEXT, _ROW, _CELL = 4, 100, 95  # bytes of memory for each byte, row and cell of a file whose rows become objects: measured, less a tenth
-BASE_IN_COLUMNS, ROW_IN_COLUMNS = 600e6, 200  # bytes of memory for a training, and for each row whose cells stay in a mapped file
+# Bytes of memory for a training whose cells stay in a mapped file: those that do not grow with the rows (the sample that a model is fitted
+# on), for each row, for its code in a column of few different cells, and for its text in a column of names that are nearly all different.
+_BASE_IN_COLUMNS, _ROW_IN_COLUMNS, _CODE, _NAME = 700e6, 100, 4, 120
 _DELIMITERS = b",\t;|"
 
 
@@ -25,9 +29,9 @@ def too_large(name: str, why: str) -> UserError:
     )
 
 
-def check(name: str, file: Path, in_columns: bool, limit: int) -> None:
+def check(name: str, file: Path, in_columns: bool, limit: int, named: Collection[str] = ()) -> None:
     """Raise UserError where the rows of a file of text need more than ``limit`` bytes, as its first ones tell. ``in_columns``: as cells of
-    columns, which take less than objects."""
+    columns, which take less than objects. ``named`` are the columns of ids and groups, in lower case."""
     size = file.stat().st_size
     if size <= _SMALL:
         return
@@ -35,10 +39,31 @@ def check(name: str, file: Path, in_columns: bool, limit: int) -> None:
         first = opened.read(_FIRST)
     lines = max(1, first.count(b"\n"))
     rows = size / len(first) * lines
+    if in_columns:
+        check_in_columns(name, rows, _columns(first, named), limit)
+        return
     cells = rows + size / len(first) * max(first.count(bytes([d])) for d in _DELIMITERS)
-    need = BASE_IN_COLUMNS + rows * ROW_IN_COLUMNS if in_columns else _BASE + _TEXT * size + rows * _ROW + cells * _CELL
+    need = _BASE + _TEXT * size + rows * _ROW + cells * _CELL
     if need > limit:
-        kept = "" if in_columns else " A large file needs less if its cells have no quotation marks."
-        raise too_large(
-            name, f"It has about {rows / 1e6:.1f} million rows and needs {need / 1e9:.1f} GB of memory; {limit / 1e9:.1f} GB are there.{kept}"
-        )
+        raise too_large(name, f"{_numbers(rows, need, limit)} A large file needs less if its cells have no quotation marks.")
+
+
+def check_in_columns(name: str, rows: float, columns: Iterable[tuple[bool, bool]], limit: int) -> None:
+    """Raise UserError where so many rows whose cells stay in a mapped file need more than ``limit`` bytes. ``columns`` are those that are read:
+    whether each has ids or groups, which become texts where they are nearly all different, and whether it has few different cells."""
+    need = _BASE_IN_COLUMNS + rows * (_ROW_IN_COLUMNS + sum(_CODE if few else _NAME * named for named, few in columns))
+    if need > limit:
+        raise too_large(name, _numbers(rows, need, limit))
+
+
+def _numbers(rows: float, need: float, limit: float) -> str:
+    return f"It has about {rows / 1e6:.1f} million rows and needs {need / 1e9:.1f} GB of memory; {limit / 1e9:.1f} GB are there."
+
+
+def _columns(first: bytes, named: Collection[str]) -> list[tuple[bool, bool]]:
+    """The columns of a plain file by its first bytes, as ``check_in_columns`` takes them."""
+    head, *lines = first.decode("utf-8", "replace").splitlines()[: _LOOK + 1]
+    delimiter = max(_DELIMITERS.decode(), key=head.count)
+    names = [c.strip().lower() for c in head.split(delimiter)]
+    rows = [cells for line in lines if len(cells := line.split(delimiter)) == len(names)]
+    return [(name in named, len({cells[place] for cells in rows}) <= len(rows) / 2) for place, name in enumerate(names)]

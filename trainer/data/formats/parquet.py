@@ -10,7 +10,7 @@ import numpy
 from trainer.core import mapped
 from trainer.data.formats import parquet_images
 from trainer.data.formats.arrow_table import ArrowTable
-from trainer.data.formats.memory import BASE_IN_COLUMNS, CELL_BYTES, MEMORY_SHARE, ROW_IN_COLUMNS, too_large
+from trainer.data.formats.memory import CELL_BYTES, MEMORY_SHARE, check_in_columns, too_large
 from trainer.data.formats.objects import cell
 from trainer.data.formats.table import NotATable, Table
 from trainer.errors import is_full, some
@@ -19,17 +19,19 @@ from trainer.memory import memory
 BATCH = 10_000
 LARGE = 2_000_000  # cells from which a file is read into columns
 _READ_BYTES = 1 << 20  # of a column at once: else the whole column of a row group is in memory, which may be the file
+_FEW_BYTES = 2.5  # of a cell in a column of few different cells, which are numbers there
 MOST_CELLS = 2_000_000_000  # of a file: their places alone take 16 GB of disk
 _FEATURES = b"huggingface"  # the key in the file's metadata under which Hugging Face describes the columns
 _METADATA_BYTES = 4 << 20
 _MAX_NAMES = 10_000
 
 
-def read(name: str, file: Path | BinaryIO, folder: Path | None = None, only: Collection[str] = ()) -> Table:
+def read(name: str, file: Path | BinaryIO, folder: Path | None = None, only: Collection[str] = (), named: Collection[str] = ()) -> Table:
     """The rows of a Parquet file, counted from 1. Structures become columns with dotted names, lists become JSON. A cell of a column of
     images is the name that ``parquet_images.name_of`` gives to the image; other columns of bytes are left out. Numbers that stand for
     names by the file's own words become these names. The cells of a large file are in a file on the volume of ``folder``, if it is given; of its
-    columns those in ``only`` are read, in lower case, if any is named. Raises NotATable, and OSError where that disk is full.
+    columns those in ``only`` are read, in lower case, if any is named. ``named`` are those of ids and groups, in lower
+    case. Raises NotATable, UserError for a file that will not fit into memory, before it is read, and OSError where that disk is full.
     """
     import pyarrow  # heavy, so only where there is such a file
     import pyarrow.parquet
@@ -43,7 +45,7 @@ def read(name: str, file: Path | BinaryIO, folder: Path | None = None, only: Col
                 if only:
                     kept = {path: column for path, column in kept.items() if _is_in(only, path)} or kept
                     images = {path: column for path, column in images.items() if _is_in(only, column)}
-                _check_columns(name, source.metadata, kept)
+                _check_columns(name, source, kept, named)
                 return _in_columns(name, source, images, kept, folder)
             _check_size(name, source.metadata, kept)
             names = list(kept)
@@ -188,18 +190,31 @@ def _is_in(only: Collection[str], path: str) -> bool:
     return any(wanted == path or wanted.startswith(f"{path}.") for wanted in only)
 
 
-def _check_columns(name: str, metadata, kept: dict[str, str]) -> None:
+def _check_columns(name: str, source, kept: dict[str, str], named: Collection[str]) -> None:
     """As ``_check_size``, for cells that stay in a mapped file."""
-    if BASE_IN_COLUMNS + ROW_IN_COLUMNS * metadata.num_rows > memory() or metadata.num_rows * len(kept) > MOST_CELLS:
-        raise too_large(name, f"It has {metadata.num_rows} rows of {metadata.num_columns} columns.")
+    rows = source.metadata.num_rows
+    if rows * len(kept) > MOST_CELLS:
+        raise too_large(name, f"It has {rows} rows, of which {len(kept)} columns are to be read; at most {MOST_CELLS:,} cells are read.")
+    sizes = _sizes(source.metadata, kept)
+    check_in_columns(name, rows, [(path.lower() in named, size < _FEW_BYTES * rows) for path, size in sizes.items()], memory())
+
+
+def _sizes(metadata, kept: Collection[str]) -> dict[str, int]:
+    """The bytes of each column of ``kept`` before they were packed, as the footer has them."""
+    found = dict.fromkeys(kept, 0)
+    for i in range(metadata.num_row_groups):
+        group = metadata.row_group(i)
+        for part in (group.column(j) for j in range(group.num_columns)):
+            path: str = part.path_in_schema
+            while path and path not in found:
+                path = path.rpartition(".")[0]
+            if path:
+                found[path] += part.total_uncompressed_size
+    return found
 
 
 def _check_size(name: str, metadata, kept: dict[str, str]) -> None:
     """Raise UserError where by the file's own words its rows would fill the memory: a kilobyte may hold a billion equal ones."""
-    size = 0
-    for i in range(metadata.num_row_groups):
-        group = metadata.row_group(i)
-        parts = [group.column(j) for j in range(group.num_columns)]
-        size += sum(p.total_uncompressed_size for p in parts if any(p.path_in_schema == k or p.path_in_schema.startswith(f"{k}.") for k in kept))
+    size = sum(_sizes(metadata, kept).values())
     if max(CELL_BYTES * metadata.num_rows * metadata.num_columns, MEMORY_SHARE * size) > memory():
         raise too_large(name, f"It has {metadata.num_rows} rows of {metadata.num_columns} columns, {size / 1e9:.1f} GB in all.")

@@ -53,7 +53,7 @@ def read_all(source: Input, wanted: set[str], settings, events: Events, only: Co
 def _read(source: Input, wanted: set[str], settings, events: Events, only: Collection[str]) -> list[Table]:
     suffix = extension(source.name)
     if suffix == "parquet":
-        return [parquet.read(source.name, _there(source).file, events.path.parent, only)]
+        return [parquet.read(source.name, _there(source).file, events.path.parent, only, _named(settings))]
     head = _head(source)
     if suffix in WORKBOOKS and head.startswith(workbook.MAGIC):
         return workbook.read(source.name, source.file, wanted, settings.repairs, settings.sheet)
@@ -117,9 +117,15 @@ def _plain(source: Input, suffix: str, wanted: set[str], settings, events: Event
             raise plain.Unlike from e
 
     def fits() -> None:
-        check(source.name, source.file, True, memory())
+        check(source.name, source.file, True, memory(), _named(settings))
 
     return plain.read(_there(source).file, ours, fits, settings.repairs, events.path.parent)
+
+
+def _named(settings) -> set[str]:
+    """The columns of ids and groups, in lower case."""
+    asked = (getattr(settings, option, "") for option in ("id_column", "group_column"))  # a prediction has no groups
+    return {column.strip().lower() for column in asked if column.strip()}
 
 
 def _text(source: Input, suffix: str, wanted: set[str], settings) -> Table:

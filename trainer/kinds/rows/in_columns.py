@@ -12,7 +12,7 @@ import numpy
 
 from trainer.core import mapped
 from trainer.core.cells import Codes, Column, Strings, numbers_of, read_numbers
-from trainer.core.columnar import Columnar, Store
+from trainer.core.columnar import Columnar, Store, short
 from trainer.data.columns import values
 from trainer.data.columns.features import NUMBER
 from trainer.data.columns.values import Style
@@ -50,7 +50,7 @@ def examples(tables: Sequence[Table], roles: Roles, styles: dict[str, Style], ma
     targets, known = _targets(of_arrow, roles, styles, left)
     store = Store(
         Codes([t.name for t in of_arrow], _repeated(counts)),
-        of_arrow[0].numbers if len(of_arrow) == 1 else numpy.concatenate([t.numbers for t in of_arrow]),
+        short(of_arrow[0].numbers if len(of_arrow) == 1 else numpy.concatenate([t.numbers for t in of_arrow])),
         tuple(cells),
         targets,
         _stripped(of_arrow, roles.id) if roles.id else None,
@@ -164,9 +164,11 @@ def _targets(tables: list[ArrowTable], roles: Roles, styles: dict[str, Style], l
         empty = 0
         found = []
         for chunk in cells.chunks:
-            part = [_without_gap(c, style) for c in chunk.to_pylist()]
+            written = chunk.to_pylist()
+            part = [_without_gap(c, style) for c in written]
             empty += part.count("")
-            found.append(pyarrow.array(values.as_numbers(part, style), pyarrow.large_string()))
+            read = values.as_numbers(part, style)
+            found.append(chunk if read == written else pyarrow.array(read, pyarrow.large_string()))  # which may lie in a mapped file
         numbers = Strings(pyarrow.chunked_array(found, pyarrow.large_string()))
         known = numbers.filled()
         _count(left, {"the label is empty": empty, "the label is not a number": int((~known).sum()) - empty})
