@@ -94,8 +94,10 @@ class Strings:
 
     def numbers(self, at: numpy.ndarray) -> numpy.ndarray:
         order = None if _ascends(at) else numpy.argsort(at, kind="stable")
-        parts = [read_numbers(part) for part in self._parts(at if order is None else at[order])]
-        found = numpy.concatenate(parts) if parts else numpy.zeros(0)
+        found, filled = numpy.empty(len(at)), 0
+        for part in self._parts(at if order is None else at[order]):
+            found[filled : filled + len(part)] = read_numbers(part)
+            filled += len(part)
         return found if order is None else found[_inverse(order)]
 
     def codes(self, at: numpy.ndarray) -> tuple[list[str], numpy.ndarray]:

@@ -120,12 +120,12 @@ def stratified(rows: Examples, shares: dict[str, float], keys: Keys, regression:
     labels, stratum = numbered_strata(rows, regression)
     of_units = stratum[first]
     for label in sorted(range(len(labels)), key=lambda i: labels[i]):
-        members = numpy.flatnonzero(of_units == label)
+        members = numpy.flatnonzero(of_units == label).astype(first.dtype)
         members = members[numpy.argsort(order[members], kind="stable")]
         count = int(sizes[members].sum())
         quota = {n: math.ceil(count * shares[n]) if len(members) >= MIN_UNITS else 0 for n in ("test", "validation")}
         for name, quota_of in quota.items():  # units in their order, until the quota is filled or passed
-            before = numpy.cumsum(sizes[members]) - sizes[members]
+            before = numpy.cumsum(sizes[members], dtype=sizes.dtype) - sizes[members]
             count = int(numpy.searchsorted(before, quota_of))
             held[name][members[:count]] = True
             members = members[count:]

@@ -25,6 +25,7 @@ def of(rows: Sequence[Example], keys: Keys) -> tuple[numpy.ndarray, numpy.ndarra
     first_of = numpy.zeros(int(codes.max(initial=-1)) + 1, numpy.int32 if count < 1 << 31 else numpy.int64)  # of each code: its first row
     first_of[codes[::-1]] = numpy.arange(count - 1, -1, -1, dtype=first_of.dtype)  # of equal codes the last one that is written stays
     first = first_of[codes]
+    del first_of, codes  # each has four bytes for every row
     is_first = first == numpy.arange(count, dtype=first.dtype)
     number = numpy.cumsum(is_first, dtype=first.dtype) - 1
     return number[first], numpy.flatnonzero(is_first).astype(first.dtype)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy
 
-from trainer import estimators
+from trainer import estimators, memory
 from trainer.config.digest import digest
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
@@ -83,6 +83,7 @@ def make(spec: Spec, settings: Settings, data: Dataset, wanted: Wanted, events: 
     if wanted.network or kind.encodes_always:
         encoder, settings = kind.encoder(spec, settings, data, base, events)
         splits = {n: encoder.encode(data.splits[n], encoded_targets(data.splits[n], target.encode), n, training=n == "train") for n in SPLITS}
+        memory.release()
         kind.advise(encoder, data, base, events)
         _check_lengths(settings, data, encoder, events)
         if kind.rows_are_examples(base):

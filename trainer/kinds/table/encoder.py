@@ -60,10 +60,16 @@ class Encoder:
 
     def encode(self, examples: Sequence[Example], targets: numpy.ndarray, name: str = "", training: bool = False) -> Rows:
         step = max(1, _AT_ONCE // max(1, self.width))
-        if self._folder is None or len(examples) <= step:
+        if len(examples) <= step:
             return Rows(Cells(self._values(examples)), targets)
         blocks = (self._values(examples[i : i + step]) for i in range(0, len(examples), step))
-        return Rows(Cells(mapped.rows(blocks, (len(examples), self.width), numpy.float32, self._folder)), targets)
+        shape = len(examples), self.width
+        if self._folder is not None:
+            return Rows(Cells(mapped.rows(blocks, shape, numpy.float32, self._folder)), targets)
+        found = numpy.empty(shape, numpy.float32)
+        for start, block in zip(range(0, len(examples), step), blocks, strict=True):
+            found[start : start + step] = block
+        return Rows(Cells(found), targets)
 
     def _values(self, examples: Sequence[Example]) -> numpy.ndarray:
         found = numpy.zeros((len(examples), self.width), numpy.float32)  # filled in place: there is no second one in memory
@@ -112,15 +118,23 @@ def learned(
 
 
 def _scale(values: numpy.ndarray) -> tuple[list[float], list[float]]:
-    """The mean and the deviation of each column; 1 for a deviation of 0."""
+    """The mean and the deviation of each column, 1 for a deviation of 0. ``values`` may be overwritten."""
     means, stds = [], []
     for column in values.T:
         empty = numpy.isnan(column)
         there = column[~empty] if empty.any() or values.shape[1] > 1 else column
-        mean, std = (float(there.mean()), float(there.std())) if len(there) else (0.0, 1.0)
+        mean, std = _mean_and_std(there) if len(there) else (0.0, 1.0)
         means.append(mean)
         stds.append(std or 1.0)
     return means, stds
+
+
+def _mean_and_std(values: numpy.ndarray) -> tuple[float, float]:
+    """The mean and the deviation of ``values``, which are overwritten: to the bit as numpy has them, but without another array of this size."""
+    mean = values.mean()
+    values -= mean
+    values *= values
+    return float(mean), float(numpy.sqrt(values.mean()))
 
 
 def _standardised(values: numpy.ndarray, column: dict) -> numpy.ndarray:

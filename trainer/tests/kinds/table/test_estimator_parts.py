@@ -14,7 +14,7 @@ from trainer.core.example import Dataset, Example
 from trainer.estimators import balance, folds
 from trainer.kinds.boosted import boosting, forest
 from trainer.kinds.boosted.forest import Forest
-from trainer.kinds.table import columns, encoded
+from trainer.kinds.table import columns, encoded, encoder
 from trainer.kinds.table.columns import Columns
 
 TASKS = {True: "tabular-classification", False: "tabular-regression"}
@@ -268,3 +268,23 @@ def test_estimators_are_known_by_kind_and_name():
     assert [e.name for e in registry.of("table").estimators] == ["linear", "trees", "perceptron", "ensemble"]
     assert [e.name for e in registry.of("text").estimators] == ["words"] and not registry.of("image").estimators
     assert all(estimators.of(name).__name__ == f"trainer.kinds.{e.kind}.{name}" for name, e in registry.estimators().items())
+
+
+def test_a_large_table_is_encoded_in_blocks_to_the_same_bits(monkeypatch, tmp_path):
+    data = dataset([str(i % 2) for i in range(100)], 10)
+    rows, targets = data.splits["train"], numpy.zeros(90)
+    whole = encoder.learned(data.columns, data.types, rows).encode(rows, targets).features.values
+    monkeypatch.setattr(encoder, "_AT_ONCE", 7)
+    for folder in (None, tmp_path):
+        parts = encoder.learned(data.columns, data.types, rows, folder=folder).encode(rows, targets).features.values
+        assert parts.tobytes() == whole.tobytes()
+
+
+@pytest.mark.parametrize("rows", [1, 7, 8, 9, 127, 128, 129, 8193, 100_003])
+def test_the_scale_of_a_column_is_that_of_numpy_to_the_bit(rows):
+    cells = numpy.random.default_rng(rows).normal(1e6, 3.0, rows)
+    wanted = float(cells.mean()), float(cells.std()) or 1.0
+    found = encoder._scale(cells[:, None].copy())
+    assert (found[0][0], found[1][0]) == wanted
+    with_gaps = numpy.insert(cells, [0, rows // 2, rows], numpy.nan)
+    assert encoder._scale(numpy.stack([with_gaps, with_gaps], axis=1)) == ([wanted[0]] * 2, [wanted[1]] * 2)
