@@ -81,6 +81,12 @@ class Table:
         for _, row in self.rows:
             row.append(cell)
 
+    def add(self, column: str, cells: Sequence[str]) -> None:
+        """Add a last column with a cell for each row."""
+        self.columns.append(column)
+        for (_, row), cell in zip(self.rows, cells, strict=True):
+            row.append(cell)
+
     def place(self, column: str) -> int:
         """The place of a column, which goes by its name whatever the case."""
         i = next((i for i, c in enumerate(self.columns) if c == column), None)
