@@ -68,7 +68,8 @@ def add(found: list[Table], sources: Sequence[Input], ignored: Ignored, asked: s
 
 def _add_all(role: frozenset[str], wide: list[Table], lines: list[_Lines], asked: str, found: list[Table], ignored: Ignored) -> tuple[str, list[str]]:
     """The name of the column that was added to tables, empty for none, and the files that hold it."""
-    column, files = "", []
+    column = ""
+    files: list[str] = []
     candidates = [f for f in lines if role & _words(f.file)]
     for table in wide:
         file = _belonging(table, wide, candidates, role)

@@ -122,7 +122,7 @@ def test_the_words_of_a_sequence_are_its_neighbouring_letters():
     again = parts.restored(TEXT, json.loads(json.dumps(found.described())))
     assert numpy.array_equal(found.values(chains), again.values(chains), equal_nan=True)
     for letters in (-1, 4, 1.5, "3", None, True):
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match="not described"):
             parts.restored(TEXT, found.described() | {"letters": letters})
     assert learnt(TEXT, NOTES).letters == 0
 
