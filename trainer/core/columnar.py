@@ -201,6 +201,19 @@ def groups(examples: Sequence[Example]) -> list[str]:
     return [e.group for e in examples]
 
 
+def group_codes(examples: Sequence[Example]) -> tuple[list[str], numpy.ndarray]:
+    """Different groups, of which not all need occur, and for each example the number of its own among them (int32)."""
+    known: dict[str, int] = {}
+    if not isinstance(examples, Columnar):
+        found = numpy.fromiter((known.setdefault(e.group, len(known)) for e in examples), numpy.int32, len(examples))
+        return list(known), found
+    if examples.store.groups is None:
+        return [""], numpy.zeros(len(examples), numpy.int32)
+    names, places = examples.store.groups.codes(examples.at)
+    number = numpy.asarray([known.setdefault(name, len(known)) for name in names], numpy.int32)  # two cells may be one name
+    return list(known), number[places]
+
+
 def without_groups(examples: Sequence[Example]) -> Sequence[Example]:
     """The same examples, none with a group."""
     if isinstance(examples, Columnar):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy
 
-from trainer.core.columnar import groups, have_groups, taken
+from trainer.core.columnar import group_codes, groups, have_groups, taken
 from trainer.core.example import Example
 from trainer.data.keys import Keys
 
@@ -20,7 +20,7 @@ def of(rows: Sequence[Example], keys: Keys) -> tuple[numpy.ndarray, numpy.ndarra
     its set, and for each set its first row. Sets are in the order of their first rows."""
     codes = keys.codes(rows)[0]
     if have_groups(rows):
-        codes = _joined(codes, groups(rows))
+        codes = _joined(codes, rows)
     count = len(codes)
     first_of = numpy.zeros(int(codes.max(initial=-1)) + 1, numpy.int32 if count < 1 << 31 else numpy.int64)  # of each code: its first row
     first_of[codes[::-1]] = numpy.arange(count - 1, -1, -1, dtype=first_of.dtype)  # of equal codes the last one that is written stays
@@ -31,21 +31,17 @@ def of(rows: Sequence[Example], keys: Keys) -> tuple[numpy.ndarray, numpy.ndarra
     return number[first], numpy.flatnonzero(is_first).astype(first.dtype)
 
 
-def _joined(codes: numpy.ndarray, names: list[str]) -> numpy.ndarray:
-    """``codes``, equal also for rows that groups join."""
-    parent: dict[int | str, int | str] = {}
+def _joined(codes: numpy.ndarray, rows: Sequence[Example]) -> numpy.ndarray:
+    """Numbers that are equal for rows with the same of ``codes``, and for rows that groups join, be it through others."""
+    from scipy import sparse
+    from scipy.sparse import csgraph
 
-    def root(name: int | str) -> int | str:
-        while (above := parent.setdefault(name, name)) != name:
-            parent[name] = parent[above]
-            name = above
-        return name
-
-    for code, group in zip(codes.tolist(), names):
-        if group:
-            parent[root(code)] = root(group)
-    known: dict[int | str, int] = {}
-    return numpy.fromiter((known.setdefault(root(code), len(known)) for code in codes.tolist()), numpy.int64, len(codes))
+    names, of_rows = group_codes(rows)
+    grouped = numpy.flatnonzero(numpy.asarray([bool(name) for name in names], bool)[of_rows])
+    start = int(codes.max(initial=-1)) + 1  # of the groups behind the codes
+    ends = codes[grouped], start + of_rows[grouped]
+    edges = sparse.coo_matrix((numpy.ones(len(grouped), numpy.int8), ends), shape=(start + len(names), start + len(names)))
+    return csgraph.connected_components(edges, directed=False)[1][codes]
 
 
 def place(key: str, seed: int) -> bytes:

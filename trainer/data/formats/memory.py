@@ -15,8 +15,8 @@ _SMALL = 64 << 20  # bytes of a file that is read whatever it needs
 _BASE = 250e6  # bytes of the process before it reads
 _TEXT, _ROW, _CELL = 4, 100, 95  # bytes of memory for each byte, row and cell of a file whose rows become objects: measured, less a tenth
 # Bytes of memory for a training whose cells stay in a mapped file: those that do not grow with the rows (the sample that a model is fitted
-# on), for each row, for its code in a column of few different cells, and for its text in a column of names that are nearly all different.
-_BASE_IN_COLUMNS, _ROW_IN_COLUMNS, _CODE, _NAME = 700e6, 100, 4, 120
+# on), for each row, for its code in a column of few different cells, for its id or group, and for the text of that where nearly all differ.
+_BASE_IN_COLUMNS, _ROW_IN_COLUMNS, _CODE, _NAMED, _NAME = 700e6, 100, 4, 40, 120
 _DELIMITERS = b",\t;|"
 
 
@@ -51,7 +51,7 @@ def check(name: str, file: Path, in_columns: bool, limit: int, named: Collection
 def check_in_columns(name: str, rows: float, columns: Iterable[tuple[bool, bool]], limit: int) -> None:
     """Raise UserError where so many rows whose cells stay in a mapped file need more than ``limit`` bytes. ``columns`` are those that are read:
     whether each has ids or groups, which become texts where they are nearly all different, and whether it has few different cells."""
-    need = _BASE_IN_COLUMNS + rows * (_ROW_IN_COLUMNS + sum(_CODE if few else _NAME * named for named, few in columns))
+    need = _BASE_IN_COLUMNS + rows * (_ROW_IN_COLUMNS + sum(_NAMED * named + (_CODE if few else _NAME * named) for named, few in columns))
     if need > limit:
         raise too_large(name, _numbers(rows, need, limit))
 
