@@ -96,6 +96,11 @@ def outputs(encoder: Encoder, examples: Sequence[Example], scores: Callable[[num
         return answers(numpy.concatenate([scores(values(encoder, block)) for block in blocks]), classifies)
 
 
+def scored(values: numpy.ndarray, scores: Callable[[numpy.ndarray], numpy.ndarray]) -> numpy.ndarray:
+    """The ``scores`` of encoded rows, a block at a time: a network has several matrices with a row for each."""
+    return numpy.concatenate([scores(values[i : i + ROWS]) for i in range(0, len(values), ROWS)] or [scores(values)])
+
+
 def softmax(scores: numpy.ndarray) -> numpy.ndarray:
     odds = numpy.exp(scores - scores.max(axis=1, keepdims=True))
     return odds / odds.sum(axis=1, keepdims=True)

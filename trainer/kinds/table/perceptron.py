@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy
@@ -239,7 +240,7 @@ def _fitted(
 
 
 def _loss(layers: tuple[Layer, ...], rows: Encoded, classifies: bool) -> float:
-    return folds.loss(encoded.answers(_scores(layers, rows.values), classifies), rows.targets, rows.weights)
+    return folds.loss(encoded.answers(encoded.scored(rows.values, partial(_scores, layers)), classifies), rows.targets, rows.weights)
 
 
 class _Network:

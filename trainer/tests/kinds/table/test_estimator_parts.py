@@ -288,3 +288,16 @@ def test_the_scale_of_a_column_is_that_of_numpy_to_the_bit(rows):
     assert (found[0][0], found[1][0]) == wanted
     with_gaps = numpy.insert(cells, [0, rows // 2, rows], numpy.nan)
     assert encoder._scale(numpy.stack([with_gaps, with_gaps], axis=1)) == ([wanted[0]] * 2, [wanted[1]] * 2)
+
+
+def test_encoded_rows_are_scored_in_blocks(monkeypatch):
+    monkeypatch.setattr(encoded, "ROWS", 7)
+    sizes: list[int] = []
+
+    def doubled(values: numpy.ndarray) -> numpy.ndarray:
+        sizes.append(len(values))
+        return 2 * values
+
+    values = numpy.arange(40.0).reshape(20, 2)
+    assert (encoded.scored(values, doubled) == 2 * values).all() and sizes == [7, 7, 6]
+    assert encoded.scored(values[:0], doubled).shape == (0, 2)
