@@ -43,8 +43,13 @@ class Sides:
 
 def find(images: list[Input]) -> Sides | None:
     """Pictures and their masks among ``images``; None where there are none. Pictures pair by their names, and their values decide which of them
-    are masks."""
-    return next((sides for sides in paired(images) if _are_masks(sides.pictures, sides.masks)), None)
+    are masks. A picture may have few masks beside it: not all of a set need be annotated."""
+    return next((sides for sides in paired(images) if are_masks(sides)), None)
+
+
+def are_masks(sides: Sides) -> bool:
+    """Whether the values of a sample say that the second side has masks of the first."""
+    return _are_masks(sides.pictures, sides.masks)
 
 
 def paired(images: list[Input]) -> Iterator[Sides]:
@@ -71,7 +76,7 @@ def _in_folders(images: list[Input]):
 
 def _paired(a: list[tuple[Input, list[str]]], b: list[tuple[Input, list[str]]]) -> Sides | None:
     """The pairs of two folders: by equal stems, by stems without what all of a folder have in common, or by the only number in them."""
-    if min(len(a), len(b)) < FEW or 2 * min(len(a), len(b)) < max(len(a), len(b)):
+    if min(len(a), len(b)) < FEW:
         return None
     for key in (_stems, _bare_stems, _numbers):
         keys_a, keys_b = key(a), key(b)

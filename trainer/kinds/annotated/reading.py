@@ -39,7 +39,7 @@ def read(sources: Sources, annotations: Annotations, class_name: str = "") -> An
     classes = [c for c in dict.fromkeys(read.classes) if c in present]
     classes += sorted(present - set(classes), key=names.natural)
     annotated = {p.source.name for p in pictures}
-    rest = tuple(i for i in sources.images if i.name not in annotated)
+    rest = tuple(i for i in sources.images if i.name not in annotated and i.name not in read.files)
     return Annotated(annotations.format, pictures, tuple(classes), read.left, read.changed, frozenset((*read.files, *files)), rest)
 
 

@@ -22,6 +22,7 @@ from trainer.kinds.annotated import looked
 from trainer.kinds.pixels import codings, reading, scanning, splitting
 from trainer.kinds.pixels.content import MASK, Pixels
 from trainer.kinds.pixels.drawn import SEPARATOR
+from trainer.kinds.pixels.masks import alike, naming
 from trainer.kinds.pixels.scenes import cutting, damaged as told, finding, mapped, places
 from trainer.kinds.pixels.scenes.cutting import Masked, Truth
 from trainer.kinds.pixels.scenes.places import Block
@@ -253,8 +254,11 @@ def _dataset(claim: Claim, parts: dict[str, list[Block]], learnt: list[Learnt], 
         coding = codings.Numbers(*scanning.spread([by_name[p.name] for p, _ in cut["train"] if p.name in by_name]))
     else:
         assert claim.files is not None
-        told = (dict(enumerate(named)), "") if named else reading.named(claim.files.sources)
-        coding, labels = scanning.classes(scanned, *told, checks)
+        classes = naming.Named(dict(enumerate(named))) if named else naming.find(claim.files.sources)
+        coding, labels = scanning.classes(scanned, classes, checks)
+        if not named:
+            alike.check_blocks(scanned.pairs if not classes.values else [], coding)
+            alike.tell_of_unlabelled(scanned.pairs, coding, checks)
         coding = replace(coding, labels=labels)
     rows = {name: [_example(by_name[p.name], coding, labels) for p, _ in pairs if p.name in by_name] for name, pairs in cut.items()}
     keys = Keys(claim.kind.key)
