@@ -184,7 +184,7 @@ class Pixels(ExampleKind):
         return (Column(IMAGE, IMAGE, is_file=True),) if ANY_SIZE in description["encoder"] else None
 
     def responder(self, answers, target):
-        from trainer.kinds.pixels import answers as single
+        from trainer.kinds.pixels.single import answers as single
 
         return single.Painter(answers, target)
 
