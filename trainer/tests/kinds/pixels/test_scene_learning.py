@@ -249,6 +249,7 @@ def test_polygons_elsewhere_and_without_a_system_are_refused(tmp_path):
         outlined(tmp_path, [box(9e5, 9e5, 9.1e5, 9.1e5)], crs="")
     assert unknown.value.code == "no_reference_system"
     assert outlined(tmp_path, [box(1050, 1950, 1080, 1990)], crs="").labels == ("background", "ice")
+    assert "taken for those of the scenes" in (tmp_path / "events.jsonl").read_text()
 
 
 def test_what_is_no_polygon_is_left_out_by_reason():
