@@ -139,26 +139,31 @@ def _are_masks(pictures: list[Input], masks: list[Input]) -> bool:
     pairs = sniff.spread(list(zip(pictures, masks)))
     sizes: dict[int, tuple[int, int]] = {}
 
-    def is_mask(number: int) -> bool:
-        seen = look(pairs[number][1].file)
-        sizes[number] = seen.size if seen else (0, 0)
-        return seen is not None and seen.is_few
+    def is_mask(number: int) -> bool | None:
+        if (seen := look(pairs[number][1].file)) is None:
+            return None
+        sizes[number] = seen.size
+        return seen.is_few
 
-    def is_picture(number: int) -> bool:
-        seen = look(pairs[number][0].file)
-        return seen is not None and not seen.is_few and seen.size == sizes[number]
+    def is_picture(number: int) -> bool | None:
+        if (seen := look(pairs[number][0].file)) is None or number not in sizes:
+            return None
+        return not seen.is_few and seen.size == sizes[number]
 
     return _mostly(is_mask, len(pairs)) and _mostly(is_picture, len(pairs))
 
 
-def _mostly(holds: Callable[[int], bool], count: int) -> bool:
-    """Whether it holds for most of the first ``count`` numbers. The first few tell where it does not, since every look takes a while."""
-    failures = 0
+def _mostly(holds: Callable[[int], bool | None], count: int) -> bool:
+    """Whether it holds for most of the first ``count`` numbers. The first few tell where it does not, since every look takes a while. Files that
+    cannot be read, for which it is None, say nothing, as long as there are others."""
+    failures = unknown = 0
     for number in range(count):
-        failures += not holds(number)
+        held = holds(number)
+        unknown += held is None
+        failures += held is False
         if failures > (1 - _ALIKE) * count:
             return False
-    return True
+    return 2 * unknown < count
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,7 @@ def _tell_of_sizes(unfit: list[Pair], fitting: int, checks: Checks) -> None:
     first = unfit[0]
     width, height = rasters.size(first.picture.file)
     example = f"{first.picture.name} is {width} x {height} and {first.mask.name} {first.size[0]} x {first.size[1]} pixels"
-    if first.size == (height, width) and drawn.orientation(first.picture.file) > drawn.UPSIDE:
+    if first.size == (height, width) and alike.orientation(first.picture.file) > drawn.UPSIDE:
         example += "; EXIF turns the picture when it is shown, and its mask is of the turned one: save the pictures turned, without EXIF"
     if not fitting:
         raise UserError(

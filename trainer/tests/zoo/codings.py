@@ -108,6 +108,13 @@ def _colours(folder, names):
     write(folder, *names)
 
 
+def _cut_off(folder):
+    _pairs(folder, lambda i: png(_layers(i)))
+    for name in ("images/3.png", "images/4.png", "masks/5.png"):
+        file = folder / name
+        file.write_bytes(file.read_bytes()[: file.stat().st_size * 2 // 3])
+
+
 def _turned(folder):
     for i in range(COUNT):
         exif = Image.Exif()
@@ -158,6 +165,8 @@ ROWS = (
     Row("masks-in-colours-with-names", "PNG of three colours, and classes.txt without colours", "beginners", "user reports",
         "that names need colours", lambda f: _colours(f, ("classes.txt", "soil\nice\nwater\n")),
         Reads(SEGMENTS, KIND, rows=COUNT, classes=("#000000", "#00ff00", "#ff0000"), says={"names_unused": "ice,255,0,0"})),
+    Row("masks-and-pictures-cut-off", "two pictures and a mask that end too early", "uploads that broke off", "user reports", "left out by name",
+        _cut_off, Reads(SEGMENTS, KIND, rows=COUNT - 3, says={"images": "images/3.png and images/4.png", "masks_unreadable": "masks/5.png"})),
     Row("masks-of-turned-pictures", "square photos that EXIF turns, and masks", "telephones", "exif.org", "in which frame masks are read", _turned,
         Reads(SEGMENTS, KIND, rows=COUNT, says={"turned_pictures": "as they are stored"})),
 )  # fmt: skip

@@ -1,6 +1,7 @@
 """Whether all masks of a dataset say their classes in one way: with one palette, and with one number for one class."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from trainer.data.checks import Checks
 from trainer.errors import UserError, count, some
@@ -62,14 +63,22 @@ def check_blocks(pairs: Sequence, coding: codings.Classes) -> None:
 
 
 def tell_of_turned(pairs: Sequence, checks: Checks) -> None:
-    """Warn of pictures that EXIF turns to the size they are stored in: whether their masks are turned as well, sizes do not say."""
-    turned = [p.picture.name for p in pairs if 1 < drawn.orientation(p.picture.file) <= (_TURNS if p.size[0] == p.size[1] else drawn.UPSIDE)]
+    """Warn of photos that EXIF turns to the size they are stored in: whether their masks are turned as well, sizes do not say."""
+    turned = [p.picture.name for p in pairs if 1 < orientation(p.picture.file) <= (_TURNS if p.size[0] == p.size[1] else drawn.UPSIDE)]
     if turned:
         checks.warning(
             "turned_pictures",
             f"{count(len(turned), 'picture')} are turned or mirrored when they are shown (EXIF): {some(turned, 5)}. Their masks are taken for "
             "those of the pixels as they are stored. If the masks are of the pictures as they are seen, save the pictures turned, without EXIF.",
         )
+
+
+def orientation(picture: Path) -> int:
+    """How EXIF turns a JPEG before it is shown; 1 for not at all, for other formats, which would be decoded for it, and where it cannot be read."""
+    try:
+        return drawn.orientation(picture) if codings.is_jpeg(picture) else 1
+    except (OSError, ValueError, SyntaxError):
+        return 1
 
 
 def tell_of_unlabelled(pairs: Sequence, coding: codings.Classes, checks: Checks) -> None:
