@@ -217,11 +217,13 @@ def _of_values(total: Counter, scanned: Scanned, checks: Checks) -> codings.Clas
             "Save one value for each class. For a number per pixel, such as a height, set task to pixel-regression; where values number the "
             "objects of a picture, set it to instance-segmentation.",
         )  # fmt: skip
-    values = sorted(total)
+    values, below = sorted(v for v in total if v >= 0), [v for v in total if v < 0]
+    if len(values) < 2:
+        return codings.Classes(tuple(sorted(total)))
     others = [v for v in values if v != codings.NODATA]
     if codings.NODATA in total and len(others) > 1 and max(others) < codings.MOST:
         return codings.Classes(tuple(others), codings.NODATA)
-    return codings.Classes(tuple(values))
+    return codings.Classes(tuple(values), max(below, key=lambda v: total[v], default=None))
 
 
 def _has_two_ends(total: Counter) -> bool:

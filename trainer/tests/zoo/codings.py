@@ -3,6 +3,7 @@
 import io
 
 import numpy
+import tifffile
 from PIL import Image
 
 from trainer.tests.zoo.annotations import COUNT
@@ -108,6 +109,17 @@ def _colours(folder, names):
     write(folder, *names)
 
 
+def _below_zero(folder):
+    def mask(i):
+        data = io.BytesIO()
+        pixels = _layers(i).astype(numpy.int16)
+        pixels[:2] = -1
+        tifffile.imwrite(data, pixels)
+        return data.getvalue()
+
+    _pairs(folder, mask, "masks/{}.tif")
+
+
 def _cut_off(folder):
     _pairs(folder, lambda i: png(_layers(i)))
     for name in ("images/3.png", "images/4.png", "masks/5.png"):
@@ -165,6 +177,8 @@ ROWS = (
     Row("masks-in-colours-with-names", "PNG of three colours, and classes.txt without colours", "beginners", "user reports",
         "that names need colours", lambda f: _colours(f, ("classes.txt", "soil\nice\nwater\n")),
         Reads(SEGMENTS, KIND, rows=COUNT, classes=("#000000", "#00ff00", "#ff0000"), says={"names_unused": "ice,255,0,0"})),
+    Row("masks-below-zero", "TIFF of 0, 1, 2 and -1", "users of NumPy", "user reports", "-1 has no class", _below_zero,
+        Reads(SEGMENTS, KIND, rows=COUNT, classes=("0", "1", "2"), says={"mask_classes": "value -1: those have no class"})),
     Row("masks-and-pictures-cut-off", "two pictures and a mask that end too early", "uploads that broke off", "user reports", "left out by name",
         _cut_off, Reads(SEGMENTS, KIND, rows=COUNT - 3, says={"images": "images/3.png and images/4.png", "masks_unreadable": "masks/5.png"})),
     Row("masks-of-turned-pictures", "square photos that EXIF turns, and masks", "telephones", "exif.org", "in which frame masks are read", _turned,
