@@ -10,6 +10,7 @@ from trainer.core.input import Input
 from trainer.data import names
 from trainer.data.scenes import opening
 from trainer.data.scenes.opening import Scene
+from trainer.errors import UserError
 
 _VALUES = 64  # of a mask at most
 _COLOURED = (3, 4)  # bands of colours
@@ -97,6 +98,26 @@ def masks_of(sources: list[Input], measured: bool) -> dict[str, Input]:
     if len(sources) < 2:
         return {}
     return {scene.source.name: mask.source for scene, mask in pairs(sources, measured)}
+
+
+def check_mask(large: list[Input], measured: bool) -> None:
+    """Raise UserError where two large files would be a scene and its mask if they had one size, or if the mask had one band."""
+    seen = [one for i in large if (one := look(i)) is not None] if len(large) == 2 else []
+    if len(seen) == 2 and sum(one.fractions if measured else one.few for one in seen) == 1:
+        first, second = seen
+        raise UserError(
+            "mask_sizes", f"The mask has another size than the scene: {first.source.name} is {first.scene.width} x {first.scene.height} and "
+            f"{second.source.name} {second.scene.width} x {second.scene.height} pixels, or they lie at different places.",
+            "Save the mask on the grid of the scene, by nearest neighbour, which keeps the values of classes.",
+        )  # fmt: skip
+
+    coloured = [one for one in seen if not measured and has_few_colours(one)]
+    if len(seen) == 2 and len(coloured) == 1:
+        raise UserError(
+            "mask_colours",
+            f"{coloured[0].source.name} seems to be a mask in colours, and the mask of a scene has one band with a number for each class.",
+            "Save it with one value for each class, for example in QGIS with Raster, Conversion, RGB to PCT.",
+        )  # fmt: skip
 
 
 def _same_place(scene: Scene, mask: Scene) -> bool:

@@ -79,7 +79,7 @@ def claim(kind: Kind, files: Files, settings) -> Claim | None:
         found = Reading(pairs, [], [], measured, "", folder, every, tuple(i.name for i in large if i.name not in used))
         return Claim(kind, FORM, len(pairs), f"{count(len(pairs), 'scene')} with masks", found, used)
     if not pairs and large and (asked or len(tiffs) == len(sources.images)):
-        _check_mask(tiffs if len(tiffs) == 2 else large, measured)
+        finding.check_mask(tiffs if len(tiffs) == 2 else large, measured)
     held = None if measured else looked.find(files)
     if held is None or held.format not in vectors.FORMATS:
         return None
@@ -93,26 +93,6 @@ def claim(kind: Kind, files: Files, settings) -> Claim | None:
     used = frozenset(i.name for i in (*(s for s, _ in scenes), *shapes))
     found = Reading([], scenes, shapes, False, settings.label_column.strip(), folder, every)
     return Claim(kind, FORM, len(scenes), f"{count(len(scenes), 'scene')} with {held.format}", found, used)
-
-
-def _check_mask(large: list[Input], measured: bool) -> None:
-    """Raise UserError where two large files would be a scene and its mask if they had one size, or if the mask had one band."""
-    seen = [one for i in large if (one := finding.look(i)) is not None] if len(large) == 2 else []
-    if len(seen) == 2 and sum(one.fractions if measured else one.few for one in seen) == 1:
-        first, second = seen
-        raise UserError(
-            "mask_sizes", f"The mask has another size than the scene: {first.source.name} is {first.scene.width} x {first.scene.height} and "
-            f"{second.source.name} {second.scene.width} x {second.scene.height} pixels, or they lie at different places.",
-            "Save the mask on the grid of the scene, by nearest neighbour, which keeps the values of classes.",
-        )  # fmt: skip
-
-    coloured = [one for one in seen if not measured and finding.has_few_colours(one)]
-    if len(seen) == 2 and len(coloured) == 1:
-        raise UserError(
-            "mask_colours",
-            f"{coloured[0].source.name} seems to be a mask in colours, and the mask of a scene has one band with a number for each class.",
-            "Save it with one value for each class, for example in QGIS with Raster, Conversion, RGB to PCT.",
-        )  # fmt: skip
 
 
 def _faults(tiffs: list[Input]) -> str:
