@@ -13,7 +13,7 @@ from trainer.data.columns.values import Style
 from trainer.data.formats import tables as read_tables
 from trainer.data.formats.table import NotATable, Table
 from trainer.errors import UserError, reading_model, some
-from trainer.kinds.series import columns, forecaster, gathered, methods, results
+from trainer.kinds.series import columns, forecaster, gathered, methods, results, turning
 from trainer.kinds.series.columns import Found
 from trainer.kinds.series.forecaster import Forecaster
 from trainer.kinds.series.panel import Panel, filled
@@ -35,7 +35,7 @@ def answer(spec, settings, model, events, began: float) -> None:
     found = sources.find(spec, settings.data_file, events)
     checks = Checks(events)
     needed = [*described["columns"], described["label_column"]]
-    fitting = _fitting(found, needed, settings, events)
+    fitting = _fitting(found, described, known, settings, events)
     if not fitting:
         raise UserError(
             "no_data", f"The dataset has no table with the columns {some(needed, 8)}, which the model reads.", "Add one, or choose another model.",
@@ -65,14 +65,22 @@ def answer(spec, settings, model, events, began: float) -> None:
     )  # fmt: skip
 
 
-def _fitting(found: sources.Sources, needed: list[str], settings, events) -> list[Table]:
-    """The tables that have the columns ``needed``."""
+def _fitting(found: sources.Sources, described: dict, known: Forecaster, settings, events) -> list[Table]:
+    """The tables that have the columns that the model reads, also those whose columns are times."""
+    needed, time = [*described["columns"], described["label_column"]], _time(described, known)
+    ids = described["columns"][: len(known.history.ids[0])]
     fitting = []
     for source in found.tables:
         try:
-            fitting += [t for t in read_tables.read_all(source, {n.lower() for n in needed}, settings, events) if not t.lacks(needed)]
+            for table in read_tables.read_all(source, {n.lower() for n in needed}, settings, events):
+                if not table.lacks(needed):
+                    fitting.append(table)
+                elif len(time) == 1 and not known.covariates and (turned := turning.again(table, ids, time[0], described["label_column"])):
+                    fitting.append(turned)
         except NotATable as e:
             found.ignored.add(source.name, e)
+    if (told := turning.decision(fitting)) is not None:
+        events.decision(*told)
     return fitting
 
 

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 import numpy
 
 from trainer.data.columns import choices, clocks, dates, joined_clocks, values
+from trainer.data.columns.across import ROW
 from trainer.data.columns.clocks import Clock
 from trainer.data.columns.profiles import Profile
 from trainer.data.columns.values import Style
 from trainer.data.formats.table import Table
+from trainer.data.formats.turned import Turned
 from trainer.errors import UserError, some
 from trainer.kinds.series import calendar
 from trainer.kinds.series.calendar import DATE, PERIOD, PLAIN, QUARTER, REGULAR, TIME, WEEK, Calendar
@@ -46,11 +48,16 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, where: str, on
 
     Raises UserError where they are none, or where the user must say which they are.
     """
-    clock, form, why_clock = _clock(tables, seen, settings, where)
+    turned = tables[0] if isinstance(tables[0], Turned) else None
+    clock, form, why_clock = _clock(tables, seen, settings, where, turned)
     others = {n: p for n, p in seen.items() if n not in clock.parts}
     known = _known(others, settings, where)
-    target, why_target = _target({n: p for n, p in others.items() if n not in known}, settings, where)
-    series, ids, why_ids = _ids(tables, others, clock, {target, *known}, settings, where)
+    if turned is not None:
+        target, why_target = turned.value, "the cells below the times"
+        series, ids, why_ids = _rows(tables, turned, clock, where)
+    else:
+        target, why_target = _target({n: p for n, p in others.items() if n not in known}, settings, where)
+        series, ids, why_ids = _ids(tables, others, clock, {target, *known}, settings, where)
     there = ~numpy.isnan(clock.times)
     steps, regular = calendar.found(clock.times[there], series[there], clock.dates, form)
     if steps is None or regular < REGULAR:
@@ -77,9 +84,11 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, where: str, on
     return Found(clock, steps, target, ids, known, seen[target].style, tuple(decisions))
 
 
-def _clock(tables: list[Table], seen: dict[str, Profile], settings, where: str) -> tuple[Clock, str, str]:
+def _clock(tables: list[Table], seen: dict[str, Profile], settings, where: str, turned: Turned | None) -> tuple[Clock, str, str]:
     asked = settings.time_column.strip()
-    if asked and asked.lower() != NONE:
+    if turned is not None:
+        found, why = clocks.asked(turned.time, cells_of(tables, turned.time)), "from the names of the columns"
+    elif asked and asked.lower() != NONE:
         name = choices.resolve(asked, seen, "time_column", where)
         found, why = clocks.asked(name, cells_of(tables, name)), "as requested"
     else:
@@ -175,7 +184,7 @@ def _ids(tables, others: dict[str, Profile], clock: Clock, used: set[str], setti
     if asked and asked.lower() != NONE:
         names = tuple(choices.resolve(n, others, "series_column", where) for n in asked.split(",") if n.strip())
         codes = keys(tables, names)[1]
-        return codes, names, f"{some(names)} tells series apart, as requested: there are {codes.max() + 1:,}."
+        return codes, names, f"{some(names)} {_tell(names)} series apart, as requested: there are {codes.max() + 1:,}."
     one = numpy.zeros(len(clock.times), int)
     if asked or _once(clock.times, one):
         return one, (), "The rows are one series."
@@ -184,11 +193,28 @@ def _ids(tables, others: dict[str, Profile], clock: Clock, used: set[str], setti
     for names in sorted(sets, key=lambda s: (len(s), numpy.prod([others[n].distinct for n in s]))):
         codes = keys(tables, names)[1]
         if _once(clock.times, codes):
-            return codes, names, f"{some(names)} tells {codes.max() + 1:,} series apart: each has one row at a time."
+            return codes, names, f"{some(names)} {_tell(names)} {codes.max() + 1:,} series apart: each has one row at a time."
     raise UserError(
         TWO_AT_ONCE, f"Several rows of {where} have the same moment in {clock.column}, and no column tells series apart.",
         "Set series_column to the columns that do, or join the rows of one moment.",
     )  # fmt: skip
+
+
+def _rows(tables: list[Table], turned: Turned, clock: Clock, where: str) -> tuple[numpy.ndarray, tuple[str, ...], str]:
+    """As ``_ids``, of tables that were turned: each row is a series."""
+    ids = turned.across.ids
+    codes = keys(tables, ids)[1]
+    if not _once(clock.times, codes):
+        raise UserError(
+            TWO_AT_ONCE, f"Several cells of {where} have the same time and the same {some(ids)}.",
+            "Set series_column to the columns that tell the rows apart, or set data_file to one of the tables.",
+        )  # fmt: skip
+    by = "The number of a row" if ids == (ROW,) else some(ids)
+    return codes, ids, f"{by} {_tell(ids)} {codes.max() + 1:,} series apart: each row is one." if ids else "The rows are one series."
+
+
+def _tell(names: tuple[str, ...]) -> str:
+    return "tells" if len(names) == 1 else "tell"
 
 
 def keys(tables: list[Table], names: tuple[str, ...]) -> tuple[list[tuple[str, ...]], numpy.ndarray]:

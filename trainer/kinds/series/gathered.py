@@ -24,7 +24,7 @@ def panel(tables: list[Table], found: Found, where: str, checks: Checks, fewest:
     keys, codes = columns.keys(tables, found.ids)
     there = numpy.flatnonzero(~numpy.isnan(numbers))
     checks.drop("without a time that can be read", len(numbers) - len(there))
-    rows = numpy.array([row for t in tables for row, _ in t.rows])
+    rows = numpy.array([row for t in tables for row in t.row_numbers()])
     files = numpy.repeat(numpy.arange(len(tables)), [len(t.rows) for t in tables])
     order = there[numpy.lexsort((numbers[there], codes[there]))]
     made = _Made(checks)

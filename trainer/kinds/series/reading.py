@@ -10,7 +10,7 @@ from trainer.core.kind import Kind
 from trainer.data import names, ordered
 from trainer.data.checks import Checks
 from trainer.data.claims import FORM, Claim, Files
-from trainer.data.columns import dates, profiles
+from trainer.data.columns import across, dates, profiles
 from trainer.data.columns.clocks import NAMES
 from trainer.data.columns.features import NUMBER
 from trainer.data.columns.fills import KEEP
@@ -19,7 +19,7 @@ from trainer.data.formats.table import Table
 from trainer.errors import UserError, count, some
 from trainer.gc_pause import paused
 from trainer.kinds.rows import from_tables
-from trainer.kinds.series import columns, gathered, judging, seasons, steps as examples_of
+from trainer.kinds.series import columns, gathered, judging, seasons, steps as examples_of, turning
 from trainer.kinds.series.calendar import Calendar
 from trainer.kinds.series.columns import Found
 from trainer.kinds.series.lags import Lags
@@ -30,6 +30,10 @@ _FEWEST = 12  # rows of a table that is a series without being asked for
 _LOOK = 4096  # bytes at the beginning of a file
 _MOST_COLUMNS = 6
 _LARGEST = 20 << 20  # bytes of a file that is no text, which is read to look whether it is a series
+_AS_THEY_ARE = "To train on its rows as they are, set label_column."
+_LINES = 20  # that are looked at
+_LONGEST_HEAD = 1 << 16  # bytes at the beginning of a file whose columns may be times
+_BLANKS = re.compile(r"\s+")
 _SEPARATED = re.compile(r"[,;\t|]")
 
 
@@ -41,7 +45,7 @@ def claim(kind: Kind, files: Files, settings) -> Claim | None:
         return None
     try:
         tables = from_tables.read(files.sources.tables, files.sources.ignored, settings, files.checks.events)
-        tables = _alike(tables, files, asked)
+        tables = _alike(turning.turn(tables, settings, files.sources.ignored, asked), files, asked)
         where = some([t.name for t in tables], 3)
         seen = profiles.of(tables, settings.fill_values if settings.repairs else KEEP)
         found = columns.find(tables, seen, settings, where, only=not asked)
@@ -63,7 +67,17 @@ def _may_be(sources, settings) -> bool:
         return False
     if settings.validation_file or settings.test_file or any(names.split_of(s.name) or names.chosen_as(s.name) for s in sources):
         return False
-    return bool(sources) and all(map(_looks, sources))
+    return bool(sources) and (all(map(_looks, sources)) or any(map(_names_times, sources)))
+
+
+def _names_times(source) -> bool:
+    """Whether one of the first lines of a file names times as columns."""
+    try:
+        with open(source.file, "rb") as file:
+            lines = file.read(_LONGEST_HEAD).decode("utf-8", "replace").splitlines()[:_LINES]
+    except OSError:
+        return False
+    return any(across.are_times([c.strip().strip('"') for c in split.split(line.strip())]) for line in lines for split in (_SEPARATED, _BLANKS))
 
 
 def _looks(source) -> bool:
@@ -72,7 +86,7 @@ def _looks(source) -> bool:
         return source.size <= _LARGEST and names.extension(source.name) in (*names.WORKBOOKS, names.PARQUET, "json")
     try:
         with open(source.file, "rb") as file:
-            lines = file.read(_LOOK).decode("utf-8", "replace").splitlines()[:20]
+            lines = file.read(_LOOK).decode("utf-8", "replace").splitlines()[:_LINES]
     except OSError:
         return False
     cells = [[c.strip().strip('"') for c in _SEPARATED.split(line)] for line in lines if line.strip()]
@@ -102,8 +116,9 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
     """The series of a training. Raises UserError for everything that only the user can fix."""
     tables, found = claimed.reading
     assert claimed.files is not None
-    for decision in found.decisions:
-        checks.events.decision(*decision)
+    for decision in (turning.decision(tables, _AS_THEY_ARE), *found.decisions):
+        if decision is not None:
+            checks.events.decision(*decision)
     checks.ignore(claimed.files.sources.ignored.items())
     where = some([t.name for t in tables], 3)
     if settings.test_file or settings.validation_file:
