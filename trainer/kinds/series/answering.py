@@ -8,12 +8,13 @@ from trainer import export
 from trainer.core import registry
 from trainer.data import sources
 from trainer.data.checks import Checks
-from trainer.data.columns import choices, clocks, joined_clocks, profiles
+from trainer.data.columns import choices, clocks, epochs, joined_clocks, profiles
 from trainer.data.columns.values import Style
 from trainer.data.formats import tables as read_tables
 from trainer.data.formats.table import NotATable, Table
 from trainer.errors import UserError, reading_model, some
-from trainer.kinds.series import columns, forecaster, gathered, methods, results, turning
+from trainer.kinds.series import apart, columns, forecaster, gathered, methods, results, turning
+from trainer.kinds.series.calendar import NUMBER
 from trainer.kinds.series.columns import Found
 from trainer.kinds.series.forecaster import Forecaster
 from trainer.kinds.series.panel import Panel, filled
@@ -96,13 +97,15 @@ def _found(tables: list[Table], described: dict, known: Forecaster, settings, wh
     seen = profiles.of(tables)
     names = [choices.resolve(n, seen, "time_column", where) for n in time]
     if len(names) > 1:
-        clock = joined_clocks.of({n: seen[n].dates for n in names}, lambda name: columns.cells_of(tables, name))
+        clock = joined_clocks.of({n: seen[n].dates for n in names}, lambda name: apart.cells_of(tables, name))
     else:
-        clock = clocks.asked(names[0], columns.cells_of(tables, names[0]))
+        clock = clocks.asked(names[0], apart.cells_of(tables, names[0]))
     if clock is None or numpy.isnan(clock.times).all():
         raise UserError("no_times", f"The column {some(time)} of {where} has no times that can be read.", "Write them as in the training data.")
+    if known.calendar.unit != NUMBER:
+        clock = epochs.dated(clock)[0]
     if known.calendar.form == columns.WEEK:
-        clock = replace(clock, times=columns.weeks(columns.cells_of(tables, names[0])))
+        clock = replace(clock, times=columns.weeks(apart.cells_of(tables, names[0])))
     label = described["label_column"]
     ids = described["columns"][: len(known.history.ids[0])]
     style = saved_model.styles(described).get(label, Style())

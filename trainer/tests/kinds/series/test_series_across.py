@@ -104,3 +104,19 @@ def test_times_in_columns_are_forecast_as_the_same_in_rows(make_run):
         answers.append((told.parent / "out" / "forecast.csv").read_text())
     assert answers[0] == answers[1]
     assert answers[0].splitlines()[1].startswith("s0,2018-07,")
+
+
+def test_counted_milliseconds_are_continued_in_the_calendar(make_run):
+    """New rows may count in another unit: the model holds the moments."""
+    start, hours = 1622505600, 240
+    content = [f"{20 + 5 * ((h % 24) > 11) + 0.01 * (h * 37 % 11)}" for h in range(hours + 5)]
+    first = "ts,value\n" + "".join(f"{(start + 3600 * h) * 1000},{content[h]}\n" for h in range(hours))
+    spec = make_run({"t.csv": first}, run="ft-counted")
+    assert run(str(spec), "local") == 0
+    ahead = (spec.parent / "out" / "forecast.csv").read_text().splitlines()
+    assert ahead[1].startswith("2021-06-11 00:00,")
+    version = {"path": f"../{spec.parent.name}/out/model", "run": "ft-counted", "name": "model", "version": 1}
+    new = "ts,value\n" + "".join(f"{start + 3600 * h},{content[h]}\n" for h in range(hours, hours + 5))
+    told = make_run({"new.csv": new}, run="ft-more", kind="predict", more={"model": version})
+    assert run(str(told), "local") == 0
+    assert (told.parent / "out" / "forecast.csv").read_text().splitlines()[1].startswith("2021-06-11 05:00,")
