@@ -20,6 +20,7 @@ ROW = "row"  # the column with the number of the row, where nothing else tells s
 _MOST_KEYS = 4  # columns that together tell series apart
 _FEWEST_NUMBERS = 0.9  # of the columns of times that have cells hold numbers
 _UNLIKE = 0.8  # a ratio of Bartels, from which neighbours are hardly more alike than strangers
+_SAMPLED = 500  # rows that tell whether neighbouring columns are alike
 _FEW = 6  # columns of properties of the rows that are looked at one by one
 _YEAR = re.compile(r"(?P<before>[^\W\d_]{0,12}[ _.]?)(?P<year>1[6-9]\d\d|20\d\d|2100)(?: \[YR\d{4}\])?")
 _BEFORE = re.compile(r"[Xx](?=\d)|[A-Za-z]{2,12}[ _](?=\d)")  # what programs put before a name that begins with a digit
@@ -183,9 +184,9 @@ def _same(tables: list[Table], name: str, ids: tuple[str, ...]) -> bool:
 
 def _unlike(tables: list[Table], seen: dict[str, Profile], found: Across) -> bool:
     """Whether the numbers of a row are no more alike in neighbouring columns than in others."""
-    read = [[_number(c, seen[n]) for t in tables for c in t.cells(n)] for n in found.times]
+    step = max(1, sum(len(t.rows) for t in tables) // _SAMPLED)
+    read = [[_number(c, seen[n]) for c in [c for t in tables for c in t.cells(n)][::step]] for n in found.times]
     content = numpy.array(read, float).T
-    content = content[:: max(1, len(content) // 500)]
     row, column = numpy.nonzero(~numpy.isnan(content))
     if len(row) < 2 * series.MIN_PAIRS:
         return False
