@@ -3,7 +3,8 @@
 The folder has tables with times, values and perhaps ids, each called NAME-H.csv, where H steps are forecast. Each table is cut at several places
 before its end. What is known before a cut chooses the method and the intervals; the H steps behind it judge them. The last cut gives the MASE of
 each method in units of the seasonal naive error on all steps before the cut, and the coverage is the mean over all cuts, with the standard error of
-that of 80 %: the steps behind one cut are right or wrong together. MODEL is the folder of an installed model of series, which then is one of the methods.
+that of 80 %: the steps behind one cut are right or wrong together. MODEL is the folder of an installed model of series, which then is one of
+the methods.
 """
 
 import argparse
@@ -103,8 +104,9 @@ def main() -> None:
         near += against <= 0.1
         figures = " | ".join(f"{errors[n]:.2f}" if n in errors else "" for n in names)
         cpu = time.process_time() - began
+        held = f"{covered[0]:.2f} ± {sure:.2f}, {covered[1]:.2f}"
         print(
-            f"| {file.stem} | {len(panel)} | {steps} | {figures} | {method} | {against:+.0%} | {covered[0]:.2f} ± {sure:.2f}, {covered[1]:.2f} | {cpu:.1f} |",
+            f"| {file.stem} | {len(panel)} | {steps} | {figures} | {method} | {against:+.0%} | {held} | {cpu:.1f} |",
             flush=True,
         )
     mean = numpy.mean(coverage, axis=0)
