@@ -8,10 +8,11 @@ from typing import Any
 
 from trainer.core.example import SPLITS, Example
 from trainer.core.input import Input
-from trainer.data import names
+from trainer.data import names, written
 from trainer.data.checks import Checks
-from trainer.data.formats import tables
+from trainer.data.formats import fasta, tables
 from trainer.data.formats.decode import NotText, decode
+from trainer.data.formats.table import NotATable
 from trainer.errors import UserError, some
 
 MIN_FOLDERS = 2
@@ -102,7 +103,12 @@ def examples(files: list[Labelled], read: Callable[[Input], Any], checks: Checks
 
 def text(source: Input, encoding: str) -> str:
     """The text of a file; empty where it holds none."""
+    ending = names.extension(source.name)
     try:
-        return decode(tables.content(source), encoding)[0].strip()
-    except NotText:
+        content = tables.content(source)
+        if ending in written.ENDINGS:
+            return written.text(content, ending, encoding)
+        found = decode(content, encoding)[0].strip()
+        return "\n".join(fasta.read(source.name, found).cells("sequence")) if ending in names.SEQUENCES else found
+    except (NotText, NotATable):
         return ""

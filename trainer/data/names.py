@@ -4,7 +4,7 @@ import re
 import unicodedata
 from pathlib import PurePosixPath
 
-from trainer.data import foreign
+from trainer.data import foreign, written
 
 # In order of preference, should several be there.
 LABELS = ("label", "labels", "target", "class", "category", "sentiment", "y", "gold", "rating")
@@ -21,17 +21,18 @@ SPLIT_COLUMNS = ("split", "subset", "partition")
 
 WORKBOOKS = ("xlsx", "xlsm", "xlsb", "xls", "ods")
 ARRAYS = ("nc", "nc4", "netcdf", "cdf", "h5", "hdf5", "he5", "hdf", "npy", "feather", "arrow", "ipc", "orc")  # columns behind each other
+SEQUENCES = ("fasta", "fas", "fa", "fna", "faa", "ffn")
 OF_INSTRUMENTS = ("dat", "data", "asc", "prn", "rdb", "")  # any program may write any content into them, or into a file without an ending
 TABLES = (
     *("csv", "tsv", "tab", "txt", "jsonl", "ndjson", "json", "geojson", "parquet", "conll", "bio", "iob", "iob2", "dbf", "arff"),
-    *WORKBOOKS, *ARRAYS, *OF_INSTRUMENTS,
+    *SEQUENCES, *WORKBOOKS, *ARRAYS, *OF_INSTRUMENTS,
 )  # fmt: skip
 EDGE_LISTS = ("edges", "edgelist", "el", "cites", "content")  # tables of edges or nodes
 GRAPHS = ("graphml", "gexf", "gml", "mtx", "npz", "net", "nt", *EDGE_LISTS)
 PARQUET = "parquet"
 TEXT = "txt"  # a table, or one of many texts in folders
 ANY_CONTENT = (TEXT, *OF_INSTRUMENTS)  # only the content tells whether it is a table
-MARKDOWN = "md"
+WRITTEN = ("md", *written.ENDINGS)  # texts, where folders or metadata label them, or the task is to write texts
 TOKENS, TOKEN_META, TOKENIZER = "bin", "meta.pkl", "tokenizer.json"
 IMAGES = ("png", "jpg", "jpeg", "gif", "bmp", "webp", "tif", "tiff")
 WORLD_FILES = ("tfw", "tifw", "jgw", "jpgw", "pgw", "pngw", "wld")  # the place of a picture on the earth
