@@ -52,7 +52,7 @@ def yields(rows: int = 160) -> str:
     return table(["rain", "heat", "harvest"], lines)
 
 
-def prices(rows: int = 160) -> str:
+def magnitudes(rows: int = 160) -> str:
     """A number over four orders of magnitude, of which two others and chance are factors."""
     chance = random.Random(5)
     lines = []

@@ -16,6 +16,7 @@ from trainer.data.columns import label_tables
 from trainer.data.columns.features import CATEGORY, NUMBER, TEXT
 from trainer.data.cut import Cut
 from trainer.data.keys import Keys
+from trainer.data.pictures import looks
 from trainer.data.sources import Sources
 from trainer.errors import UserError, some
 from trainer.gc_pause import paused
@@ -31,7 +32,7 @@ from trainer.kinds.rows import (
     unlabelled_files,
 )
 from trainer.kinds.rows.labelled_files import Reading
-from trainer.kinds.rows.roles import IMAGE, Roles
+from trainer.kinds.rows.roles import IMAGE, TABLE, Roles
 
 KEY = "rows"  # in what kinds share
 FEW = 50_000  # examples of a split that are a list: its examples have an identity, by which rows that were held out are told from others
@@ -204,6 +205,8 @@ def _tables(sources: list, found: Sources, index: images.Index, settings, checks
     read = from_tables.read(sources, found.ignored, settings, checks.events)
     joined, why = label_tables.add(read, settings.label_column) if settings.repairs else ("", "")
     chosen = settings.with_chosen(label_column=joined) if joined else settings
+    if settings.task in registry.of(TABLE).tasks and found.images:
+        looks.read(read, index, (), checks.events)
     group, roles, seen = from_tables.choose(read, chosen, index, found.ignored)
     if joined and roles.label == joined:
         roles.decisions = [(what, choice, why if what == "label_column" else reason) for what, choice, reason in roles.decisions]

@@ -10,7 +10,7 @@ import sys
 import pytest
 from conftest import ROOT, events_of
 from result_checks import check_success, predictions, result_of, setting
-from small_datasets import buyers, flowers, prices, table, yields
+from small_datasets import buyers, flowers, magnitudes, table, yields
 
 from trainer.run import run
 
@@ -67,7 +67,7 @@ TEXTS = {"classes": flowers(), "numbers": yields(), "rare": buyers()}
 BY_LINES = [pytest.param(n, text, id=f"{n}-{of}") for n in NAMES for of, text in TEXTS.items()]
 
 
-@pytest.mark.parametrize(("name", "text"), [*BY_LINES, pytest.param("ensemble", prices(), id="ensemble-orders of magnitude")])
+@pytest.mark.parametrize(("name", "text"), [*BY_LINES, pytest.param("ensemble", magnitudes(), id="ensemble-orders of magnitude")])
 def test_each_is_used_by_its_lines_of_python_and_by_a_prediction(make_run, schemas, name, text):
     regression, rare = "harvest" in text or "price" in text, "bought" in text
     spec = make_run({"rows.csv": text}, model=name)
