@@ -5,12 +5,16 @@ import random
 import numpy
 import pytest
 from conftest import events_of
+from PIL import ExifTags, Image
 from result_checks import check_success, predictions, result_of
 from small_datasets import png, table
 
+from trainer.core.input import Input
+from trainer.data.formats.table import Table
 from trainer.data.images import Index
 from trainer.data.pictures import looks
 from trainer.run import run
+from trainer.run_folder.events import Events
 
 ROWS = 90
 FORM = {"task": "tabular-regression", "label_column": "yield", "model": "linear"}
@@ -90,6 +94,29 @@ def test_columns_of_pictures_are_known_by_their_names():
     assert {looks.source(n) for n in names} == {"photo: left"} and looks.source("photo: size") == looks.source("rain") == ""
     assert looks.grouped(["rain", *names]) == {"photo: left": tuple(names)}
     assert looks.grouped(names[1:]) == {}, "columns of a person that are called so"
+
+
+def test_a_large_photo_is_decoded_at_a_fraction_of_its_size_and_upright(tmp_path):
+    bright = numpy.zeros((800, 1200, 3), numpy.uint8)
+    bright[:, :600, 1] = 200
+    tag = Image.Exif()
+    tag[ExifTags.Base.Orientation] = 6  # a quarter turn to the right: the bright half is at the top
+    Image.fromarray(bright).save(tmp_path / "x.jpg", exif=tag)
+    found = looks.small(tmp_path / "x.jpg")
+    assert found[:24, :, 1].mean() > 0.7 and found[40:, :, 1].mean() < 0.1
+    Image.fromarray(bright).rotate(-90, expand=True).save(tmp_path / "x.png")
+    photo, same = ([float(n) for n in looks.of(tmp_path / name)] for name in ("x.jpg", "x.png"))
+    assert photo == pytest.approx(same, abs=0.05)
+
+
+@pytest.mark.parametrize("most", [0, 1])
+def test_pictures_with_too_many_pixels_are_said_not_to_be_read(most, tmp_path, monkeypatch):
+    monkeypatch.setattr(looks, "MOST", most)
+    monkeypatch.setattr(looks, "_pixels", lambda file: 10**6)
+    (tmp_path / "x.png").write_bytes(png(pixels(0, 1)))
+    rows, said = Table("t.csv", ["photo", "rain"], [(2, ["x.png", "1"])]), Events(tmp_path / "events.jsonl", 1)
+    looks.read([rows], Index([Input("x.png", tmp_path / "x.png", 1, "")]), (), said)
+    assert (len(rows.columns) == 2) == (most == 0)
 
 
 def test_what_is_no_picture_has_no_numbers(tmp_path):
