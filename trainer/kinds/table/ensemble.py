@@ -58,7 +58,8 @@ class Member:
 @dataclass(frozen=True)
 class Ensemble:
     """``loss`` is that of the mean on the held-out rows, ``held_out_loss`` the same where these were held out in turn. ``other_loss`` is that of the
-    best mean without models of logarithms, or with them where these are not used; None where they were not tried."""
+    best mean without models of logarithms, or with them where these are not used, and ``usual_error`` the share of the number by which half of the
+    answers to these rows are off at most; None where logarithms were not tried."""
 
     members: tuple[Member, ...]
     labels: tuple[str, ...]  # none for regression
@@ -67,6 +68,7 @@ class Ensemble:
     held_out_loss: float | None = None
     judged: "_Judged | None" = None
     other_loss: float | None = None
+    usual_error: float | None = None
 
     @property
     def parameters(self) -> int:
@@ -95,7 +97,7 @@ class Ensemble:
         """The ``model`` of each member is what its estimator has in its config.json."""
         members = [m.described() for m in self.members]
         left_out = [{"title": title, "loss": loss} for title, loss in self.left_out]
-        other = {} if self.other_loss is None else {"other_loss": self.other_loss}
+        other = {} if self.other_loss is None else {"other_loss": self.other_loss, "usual_error": self.usual_error}
         return {"model_type": NAME, "labels": list(self.labels), "members": members, "left_out": left_out, "loss": self.loss, **other}
 
     def save(self, folder: Path) -> None:
@@ -153,10 +155,11 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings, fitted: Map
         Member(w.name, w.kind, share, own, w.model(), w.scale) for w, share, own in zip(found, chosen, losses, strict=True) if share
     )  # fmt: skip
     left_out = tuple((w.name, own) for w, share, own in zip(found, chosen, losses, strict=True) if not share)
-    whole = Ensemble(members, tuple(target.labels), loss, left_out, other_loss=other_loss)
+    answers = shares.mean([w.outputs for w in found], chosen)
+    usual = None if other_loss is None else logarithm.usual_error(answers, held.targets)
+    whole = Ensemble(members, tuple(target.labels), loss, left_out, other_loss=other_loss, usual_error=usual)
     if held.turns is None:
         return whole
-    answers = shares.mean([w.outputs for w in found], chosen)
     return replace(whole, held_out_loss=loss, judged=_Judged(whole, held, answers))
 
 
@@ -170,8 +173,8 @@ def load(folder: Path) -> Ensemble:
     if len({m.title for m in members}) < len(members) or abs(sum(m.share for m in members) - 1) > 1e-6:
         raise ValueError("its members do not fit together")
     left_out = tuple((str(m["title"]), float(m["loss"])) for m in config["left_out"][:_MOST])
-    other_loss = _finite(config["other_loss"]) if "other_loss" in config else None
-    return Ensemble(members, labels, _finite(config["loss"]), left_out, other_loss=other_loss)
+    other_loss, usual = (_finite(config[name]) if "other_loss" in config else None for name in ("other_loss", "usual_error"))
+    return Ensemble(members, labels, _finite(config["loss"]), left_out, other_loss=other_loss, usual_error=usual)
 
 
 def _member(described: dict, tensors: dict[str, numpy.ndarray], labels: tuple[str, ...]) -> Member:

@@ -129,6 +129,12 @@ def _way(name: str, held_out: HeldOut, truth: numpy.ndarray, added: float, bound
     return Way(name, held_out.name + OF_LOGARITHMS, scale.numbers(held_out.outputs), held_out.model, scale)
 
 
+def usual_error(answers: numpy.ndarray, truth: numpy.ndarray) -> float:
+    """The share of the number by which half of ``answers`` are off at most. Numbers of 0 do not count."""
+    there = truth > 0
+    return float(numpy.median(numpy.abs(answers - truth)[there] / truth[there]))
+
+
 def restored(described: dict) -> Scale:
     """The scale of a saved model. Raises KeyError, TypeError or ValueError for another description."""
     shift, factor, low, high = (float(described[name]) for name in ("shift", "factor", "low", "high"))

@@ -62,6 +62,7 @@ def test_models_of_logarithms_are_used_where_the_loss_is_smaller(found):
     assert whole.loss < 0.9 * whole.other_loss and len(whole.members) + len(whole.left_out) == 10
     held = held_out.rows(data, target_of(data), SETTINGS)
     assert held.loss(whole.judged.outputs(held.examples)) == pytest.approx(whole.loss) == pytest.approx(whole.held_out_loss)
+    assert 0 < whole.usual_error < 0.6, "half of the chance in the numbers is within a factor of 1.2"
     of_logs = next(m for m in whole.members if m.scale is not None)
     assert of_logs.outputs(held.examples).sum() == pytest.approx(held.targets.sum(), rel=0.2)  # by models that have seen these rows
 
@@ -78,7 +79,12 @@ def test_a_saved_ensemble_of_logarithms_answers_the_same_bits(found, tmp_path):
         assert again.exchanging(test).outputs(part, rows, rows) == pytest.approx(alone, rel=1e-5)
     (section,) = blocks.described(results.sections(tmp_path))
     note, titles = section["blocks"][0]["note"], [row[0]["text"] for row in section["blocks"][0]["rows"]]
-    assert "fitted on the logarithm, too" in note and "so they are used" in note and any("of the logarithm" in t for t in titles)
+    assert (
+        "fitted on the logarithm, too" in note
+        and "so they are used" in note
+        and "half of the answers" in note.lower()
+        and any("of the logarithm" in t for t in titles)
+    )
 
 
 def test_versions_that_know_no_logarithms_refuse_the_model(found):
