@@ -32,6 +32,10 @@ class Ignored:
     def add(self, name: str, reason: object) -> None:
         self._reasons.setdefault(name, str(reason))
 
+    def used(self, name: str) -> None:
+        """Take back that a file is ignored."""
+        self._reasons.pop(name, None)
+
     def items(self) -> list[tuple[str, str]]:
         return list(self._reasons.items())
 

@@ -111,6 +111,8 @@ def _fitting(found: sources.Sources, columns: Columns, label: str, settings, eve
             continue
         if pictures:
             looks.read(read, Index(found.images), columns.names, events)
+        for column in read[0].lacks(columns.names) if read[0].absent is not None else ():
+            read[0].append(column, read[0].absent)
         lacking = read[0].lacks(columns.names)
         if lacking and by and label and not read[0].lacks([by, label]):
             _labels_apart(found, read, by, label, columns.styles, settings, events)

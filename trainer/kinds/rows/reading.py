@@ -29,6 +29,7 @@ from trainer.kinds.rows import (
     leaks,
     number_texts,
     roles as roles_of,
+    row_by_row,
     unlabelled_files,
 )
 from trainer.kinds.rows.labelled_files import Reading
@@ -201,16 +202,30 @@ def _read(found: Sources, settings, checks: Checks) -> Reading:
 
 
 def _tables(sources: list, found: Sources, index: images.Index, settings, checks: Checks):
-    """The tables to use, the roles of their columns and their profiles; with the label of another table, where it names their rows."""
+    """The tables to use, the roles of their columns and their profiles; with labels that stand in other files."""
     read = from_tables.read(sources, found.ignored, settings, checks.events)
-    joined, why = label_tables.add(read, settings.label_column) if settings.repairs else ("", "")
-    chosen = settings.with_chosen(label_column=joined) if joined else settings
+    if not settings.repairs:
+        _look(read, found, index, settings, checks)
+        return from_tables.choose(read, settings, index, found.ignored)
+    added = row_by_row.add(read, sources, found.ignored, settings.label_column.strip().lower())
+    if not added.label:
+        label, why = label_tables.add(read, settings.label_column)
+        added = replace(added, label=label, decisions=[*added.decisions, *([("label_column", label, why)] if label else [])])
+    chosen = settings.with_chosen(label_column=added.label) if added.label else settings
+    if added.group and not settings.group_column.strip():
+        chosen = chosen.with_chosen(group_column=added.group)
+    _look(read, found, index, settings, checks)
+    group, roles, seen = from_tables.choose(read, chosen, index, found.ignored)
+    if roles.label == added.label:
+        told = {what for what, _, _ in added.decisions}
+        roles.decisions = [*added.decisions, *(d for d in roles.decisions if d[0] not in told)]
+    return group, roles, seen
+
+
+def _look(read: list, found: Sources, index: images.Index, settings, checks: Checks) -> None:
+    """Add what the pictures look like that columns name, where a model of tables is asked for."""
     if settings.task in registry.of(TABLE).tasks and found.images:
         looks.read(read, index, (), checks.events)
-    group, roles, seen = from_tables.choose(read, chosen, index, found.ignored)
-    if joined and roles.label == joined:
-        roles.decisions = [(what, choice, why if what == "label_column" else reason) for what, choice, reason in roles.decisions]
-    return group, roles, seen
 
 
 def _without_tables(found: Sources, settings, checks: Checks, error: UserError) -> Reading:

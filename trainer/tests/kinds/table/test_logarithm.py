@@ -79,12 +79,8 @@ def test_a_saved_ensemble_of_logarithms_answers_the_same_bits(found, tmp_path):
         assert again.exchanging(test).outputs(part, rows, rows) == pytest.approx(alone, rel=1e-5)
     (section,) = blocks.described(results.sections(tmp_path))
     note, titles = section["blocks"][0]["note"], [row[0]["text"] for row in section["blocks"][0]["rows"]]
-    assert (
-        "fitted on the logarithm, too" in note
-        and "so they are used" in note
-        and "half of the answers" in note.lower()
-        and any("of the logarithm" in t for t in titles)
-    )
+    assert "fitted on the logarithm, too" in note and "so they are used" in note and "Half of the answers" in note
+    assert any("of the logarithm" in t for t in titles)
 
 
 def test_versions_that_know_no_logarithms_refuse_the_model(found):
