@@ -63,8 +63,8 @@ READERS = {IMAGE: images, TABLE: cells, TEXT: texts, LANGUAGE: prompts}
 def _or_files(kind: Kind, found: Sources, columns: Columns, settings, events: Events) -> Read:
     if (read := _of_tables(kind, found, columns, settings, events)) is not None:
         return read
-    if found.texts:
-        return _texts(found.texts, settings.encoding, events)
+    if found.readable:
+        return _texts(found.readable, settings.encoding, events)
     raise _nothing(kind, columns.names, found.ignored)
 
 

@@ -173,13 +173,9 @@ def _read(found: Sources, settings, checks: Checks) -> Reading:
         return unlabelled_files.from_tokens(found, settings, checks)
     for source in found.tokens:
         found.ignored.add(source.name, names.not_read(source.name))
-    if (
-        settings.task == forms.TASK
-        and not any(names.extension(t.name) not in names.ANY_CONTENT for t in found.tables)
-        and (found.texts or found.documents)
-    ):
-        return unlabelled_files.from_documents([*found.texts, *found.documents], settings, checks, "as requested")
-    for source in found.documents:
+    if settings.task == forms.TASK and not any(names.extension(t.name) not in names.ANY_CONTENT for t in found.tables) and found.readable:
+        return unlabelled_files.from_documents(found.readable, settings, checks, "as requested")
+    for source in (*found.tokens, *(d for d in found.documents if id(d) not in documents)):
         found.ignored.add(source.name, names.not_read(source.name))
     try:
         group, roles, seen = _tables([t for t in found.tables if id(t) not in documents], found, index, settings, checks)
@@ -248,7 +244,7 @@ def _folders(found: Sources, settings) -> tuple[dict[str, list[folders.Labelled]
     """The files labelled by folders, by kind. For a kind with unclear labels: the number of files, and the error to raise."""
     labelled, faults = {}, {}
     asks_for_column = settings.text_column.strip() or (settings.label_column.strip() and not folders.is_level(settings.label_column))
-    for kind, sources_of_kind in (("image", found.images), ("text", found.texts)):
+    for kind, sources_of_kind in (("image", found.images), ("text", found.readable)):
         if asks_for_column or settings.task not in ("auto", f"{kind}-classification"):
             continue
         try:

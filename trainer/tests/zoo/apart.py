@@ -5,9 +5,9 @@ import random
 
 import numpy
 
-from trainer.tests.zoo.row import Reads, Refused, Row, write
+from trainer.tests.zoo.row import NotRefused, Reads, Refused, Row, write
 
-LINES, NUMBERS = "labels line by line", "a table of labels for each split"
+LINES, NUMBERS, MATRIX = "labels line by line", "a table of labels for each split", "matrices of pairs"
 _COUNTS = {"train": 60, "test": 20}
 
 
@@ -65,6 +65,18 @@ def _numbered(folder):
         _write(folder, f"y_{split}.csv", [",state", *(f"{i},{c}" for i, c in zip(order, _classes(n), strict=True))])
 
 
+def _matrix(named: bool, symmetric: bool = True):
+    def make(folder):
+        side = range(24)
+        cells = [[int(i != j and ((i * j if symmetric else i * 3 + j) % 7 == 1)) for j in side] for i in side]
+        names = [[f"n{i}"] * named for i in side]
+        _write(folder, "adjacency.csv", [*([",".join(["", *(f"n{i}" for i in side)])] if named else []),
+                                         *(",".join(map(str, [*name, *row])) for name, row in zip(names, cells, strict=True))])  # fmt: skip
+        _write(folder, "nodes.csv", ["node,kind", *(f"n{i},{'ab'[i % 2]}" for i in side)])
+
+    return make
+
+
 _READ = Reads("tabular-classification", rows=80, classes=("1", "2"), label="state", splits=(54, 6, 20))
 
 ROWS = (
@@ -85,4 +97,10 @@ ROWS = (
         lambda folder: [_write(folder, f"{n}.csv", [f",{m}", *(f"{i},{i * k % 37 / 10}" for i in range(60))]) for n, m, k in
                         (("weather", "rain", 7), ("plants", "cover", 5))] and None,
         Refused("labels_in_another_table", ("rain", "cover")), spares=NUMBERS),
+    Row("adjacency-matrix", "a matrix with names of nodes, and a table of nodes", "networks", "made", "how to make edges of it", _matrix(True),
+        Refused("matrix", ("24 rows", "source, target")), MATRIX),
+    Row("adjacency-matrix-without-names", "the same without names", "networks", "made", "how to make edges of it", _matrix(False),
+        Refused("matrix", ("24 rows",)), MATRIX),
+    Row("as-many-rows-as-columns", "24 rows of 24 columns, not the same both ways", "labs", "made", "a table", _matrix(False, False),
+        NotRefused("matrix"), spares=MATRIX),
 )  # fmt: skip
