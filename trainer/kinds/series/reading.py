@@ -104,6 +104,9 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
     assert claimed.files is not None
     for decision in found.decisions:
         checks.events.decision(*decision)
+    if settings.task not in claimed.kind.tasks:
+        why = f"The table has times and one number for each, so {found.target} is forecast. To predict single rows, set task to tabular-regression."
+        checks.events.decision("task", claimed.kind.tasks[0], why)
     checks.ignore(claimed.files.sources.ignored.items())
     where = some([t.name for t in tables], 3)
     if settings.test_file or settings.validation_file:
