@@ -93,6 +93,7 @@ def test_whatever_is_read_is_what_ours_reads(tmp_path, delimiter, lines, odd, la
         pytest.param([HEAD, ["m", "m/s", "kg", "", ""], *rows(50)], False, id="a row of units"),
         pytest.param([HEAD, *rows(30), ["1", "2"], *rows(30, 1), [" "], *rows(9)], True, id="rows that lack cells"),
         pytest.param([HEAD, *rows(30), ['"1', "2", "3", "4", 'y"'], *rows(30, 1)], True, id="quotation marks"),
+        pytest.param([[f"__label__{'ab'[i % 2]} word {i}", "more"] for i in range(60)], False, id="classes of fastText"),
         pytest.param([HEAD, *rows(30), []], True, id="an empty line at the end"),
         pytest.param([HEAD, *rows(30), [], *rows(9)], True, id="an empty line between the rows"),
         pytest.param([["# by a logger"], HEAD, *rows(30)], False, id="a comment"),

@@ -21,6 +21,7 @@ LARGE = 2_000_000  # cells from which a file is read into columns
 _READ_BYTES = 1 << 20  # of a column at once: else the whole column of a row group is in memory, which may be the file
 MOST_CELLS = 2_000_000_000  # of a file: their places alone take 16 GB of disk
 _LEAST, _MOST = 1e-4, 1e10  # numbers between them are written without an exponent, by Arrow as by Python
+_YEARS = 1700, 2200  # which times of every unit can have
 _FEATURES = b"huggingface"  # the key in the file's metadata under which Hugging Face describes the columns
 _METADATA_BYTES = 4 << 20
 _MAX_NAMES = 10_000
@@ -127,6 +128,8 @@ def _column(cells, names: list[str]):
         return cells.cast(pyarrow.large_string()).fill_null("")
     if pyarrow.types.is_float32(of) or pyarrow.types.is_float64(of):
         return _numbers(cells.cast(pyarrow.float64()))
+    if pyarrow.types.is_date32(of) or (pyarrow.types.is_timestamp(of) and of.tz is None):
+        return _times(cells)
     return _texts([cell(v) for v in cells.to_pylist()])
 
 
@@ -144,6 +147,21 @@ def _numbers(cells):
         others = pc.invert(alike)
         texts = pc.replace_with_mask(texts, others, _texts([cell(v) for v in cells.filter(others).to_pylist()]))
     return texts
+
+
+def _times(cells):
+    """The text that ``cell`` makes of each date or time. Arrow writes those of whole seconds in these centuries in the same way."""
+    import pyarrow
+    import pyarrow.compute as pc
+
+    try:
+        whole = cells if pyarrow.types.is_date32(cells.type) else cells.cast(pyarrow.timestamp("s"))
+        first, last = (pc.year(v).as_py() for v in pc.min_max(whole).values())
+    except pyarrow.ArrowInvalid:  # parts of a second
+        first = last = None
+    if first is None or first < _YEARS[0] or last >= _YEARS[1]:
+        return _texts([cell(v) for v in cells.to_pylist()])
+    return whole.cast(pyarrow.large_string()).fill_null("")
 
 
 def _texts(cells: list[str]):

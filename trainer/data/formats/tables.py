@@ -113,6 +113,8 @@ def _plain(source: Input, suffix: str, wanted: set[str], settings, events: Event
 
     def ours(text: str) -> tuple[Table, Dialect | None]:
         try:
+            if marked.read(source.name, text) is not None:
+                raise plain.Unlike
             return delimited.split(source.name, text, wanted, settings)
         except (NotATable, UserError) as e:  # which the whole file may not be
             raise plain.Unlike from e
