@@ -119,9 +119,13 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
     """The series of a training. Raises UserError for everything that only the user can fix."""
     tables, found = claimed.reading
     assert claimed.files is not None
-    for decision in (turning.decision(tables, _AS_THEY_ARE), *found.decisions):
+    turned = turning.decision(tables, _AS_THEY_ARE)
+    for decision in (turned, *found.decisions):
         if decision is not None:
             checks.events.decision(*decision)
+    if turned is None and settings.task not in claimed.kind.tasks:
+        why = f"The table has times and one number for each, so {found.target} is forecast. To predict single rows, set task to tabular-regression."
+        checks.events.decision("task", claimed.kind.tasks[0], why)
     checks.ignore(claimed.files.sources.ignored.items())
     where = some([t.name for t in tables], 3)
     if settings.test_file or settings.validation_file:
