@@ -151,8 +151,14 @@ bits: $(VENV)/ready ## prove that trainings, predictions and resumed runs give w
 	$(PYTHON) test/bits/bits.py record --trainer $$old/checkout --out $$old && touch $$old/recorded; fi && \
 	$(PYTHON) test/bits/bits.py check --trainer . --models $$old --out var/bits/after $(if $(ONLY),--only $(ONLY))
 
-test-parts: setup test-programs # what the tests start: also Chromium and the programs of a Kubernetes control plane
+# Python's packages come while Go compiles. The programs with the race detector and those without share no compiled package, so nothing is compiled twice.
+test-parts: # what the tests start: the environment of Python, Debian's packages, the service, the programs of a Kubernetes control plane, MinIO
 	@test/setup/debian.sh browser
+	@$(MAKE) --no-print-directory -j3 setup test-race-program test-services
+
+.PHONY: test-race-program test-services
+test-services: test-program
+	@CGO_ENABLED=0 go build -o bin/test-share ./test/share
 	@CACHE=$(CACHE) test/cluster/binaries.sh etcd kube-apiserver kube-controller-manager ray-operator helm >/dev/null
 	@test/setup/minio.sh $(CACHE) >/dev/null
 
@@ -160,10 +166,12 @@ test-parts: setup test-programs # what the tests start: also Chromium and the pr
 test-program: ui
 	@CGO_ENABLED=0 go build -tags crash -o bin/extractor-test ./cmd/extractor
 
-test-programs: test-program
-	@CGO_ENABLED=0 go build -o bin/test-share ./test/share
+test-race-program: ui
 	@[ -x bin/extractor-test-race ] || echo "building the service for the tests (some minutes where Go's build cache is empty)" >&2
 	@go build -race -tags crash -o bin/extractor-test-race ./cmd/extractor
+
+test-programs: test-program test-race-program
+	@CGO_ENABLED=0 go build -o bin/test-share ./test/share
 
 test-durations: ## print how long each test suite took in the last make test, and its slowest tests
 	@python3 test/setup/durations.py $(DURATIONS)

@@ -38,7 +38,11 @@ def check(name: str, file: Path, in_columns: bool, limit: int) -> None:
     cells = rows + size / len(first) * max(first.count(bytes([d])) for d in _DELIMITERS)
     need = BASE_IN_COLUMNS + rows * ROW_IN_COLUMNS if in_columns else _BASE + _TEXT * size + rows * _ROW + cells * _CELL
     if need > limit:
-        kept = "" if in_columns else " A large file needs less if its cells have no quotation marks."
+        kept = (
+            ""
+            if in_columns
+            else " A large CSV needs less if it is UTF-8, has no lines above its header or below its data, and no stray quotation marks."
+        )
         raise too_large(
             name, f"It has about {rows / 1e6:.1f} million rows and needs {need / 1e9:.1f} GB of memory; {limit / 1e9:.1f} GB are there.{kept}"
         )
