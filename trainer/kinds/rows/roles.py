@@ -285,5 +285,7 @@ def _task_reason(roles: Roles, label: Profile, wanted: str) -> str:
     if wanted != "auto":
         return f"The task is {task}, as requested."
     goal = f"{label.distinct} different numbers in {roles.label}" if roles.regression else f"{label.distinct} different labels in {roles.label}"
+    if roles.regression and label.is_class:
+        goal += f", which are counts by their name; for classes, set task to {WORDS[roles.kind.name]}-classification"
     reading = {"text": "rows of text", "image": "images named in a table", "table": "columns of numbers and categories"}[roles.kind.name]
     return f"The task is {task}: the data are {reading} with {goal}."
