@@ -321,8 +321,8 @@ bench-labels: setup ## measure how many doubted labels are wrong, with 5 % of wr
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/labels.py $(SETS) --seeds $(or $(SEEDS),3) $(if $(COST),--cost)
 
 .PHONY: bench-next
-bench-next: setup ## measure how many labels a model needs with the list of next labels, and by chance: make bench-next [SETS='digits'] [SEEDS=5] [TEXTS=file.csv]
-	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/next_labels.py $(SETS) --seeds $(or $(SEEDS),5) $(if $(TEXTS),--texts $(TEXTS))
+bench-next: setup ## measure how many labels a model needs with the list of next labels, and by chance: make bench-next [SETS='digits topics'] [SEEDS=5] [STEPS=8] [TEXTS=file.csv]
+	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/next_labels.py $(SETS) --seeds $(or $(SEEDS),5) --steps $(or $(STEPS),8) $(if $(TEXTS),--texts $(TEXTS))
 
 .PHONY: bench-predict
 bench-predict: setup build ## seconds of a large prediction with one worker and with two: make bench-predict [ROWS=1000000]
