@@ -77,9 +77,9 @@ def noisy(rows: int, classes: int, shares: list[float] | None, most: int, **para
     return made(x, y, most, False, **parameters)
 
 
-def texts(rows: int, numbers: bool) -> Set:
+def texts(rows: int, numbers: bool, seed: int = 0) -> Set:
     """Texts whose words tell a class or a number only roughly."""
-    chance = numpy.random.default_rng(0)
+    chance = numpy.random.default_rng(seed)
     lines = []
     for _ in range(rows):
         kind = int(chance.integers(4))
@@ -89,9 +89,9 @@ def texts(rows: int, numbers: bool) -> Set:
     return Set(lines, 1000, numbers, ("text", "target"))
 
 
-def topics(rows: int, shares: list[float], most: int) -> Set:
+def topics(rows: int, shares: list[float], most: int, seed: int = 0) -> Set:
     """Texts with words of several topics, which come together, and words that tell nothing. ``shares`` are those of the labels."""
-    chance = numpy.random.default_rng(0)
+    chance = numpy.random.default_rng(seed)
     shares = numpy.asarray(shares)
     lines = []
     while len(lines) < rows:
