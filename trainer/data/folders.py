@@ -8,7 +8,7 @@ from typing import Any
 
 from trainer.core.example import SPLITS, Example
 from trainer.core.input import Input
-from trainer.data import names
+from trainer.data import names, written
 from trainer.data.checks import Checks
 from trainer.data.formats import tables
 from trainer.data.formats.decode import NotText, decode
@@ -102,7 +102,9 @@ def examples(files: list[Labelled], read: Callable[[Input], Any], checks: Checks
 
 def text(source: Input, encoding: str) -> str:
     """The text of a file; empty where it holds none."""
+    ending = names.extension(source.name)
     try:
-        return decode(tables.content(source), encoding)[0].strip()
+        content = tables.content(source)
+        return written.text(content, ending, encoding) if ending in written.ENDINGS else decode(content, encoding)[0].strip()
     except NotText:
         return ""

@@ -28,7 +28,13 @@ _SENTENCES = {
     "a file of variants of a genome (VCF): make a table with a row for each sample or variant, for example with bcftools query": "vcf bcf",
     "a file of alignments to a genome (SAM or BAM): make a table of counts, with a row for each sample": "sam bam cram",
     "a GeoParquet file: give it the ending .parquet, and its columns but the shapes are read": "geoparquet",
-    "a document: save its table as CSV, or its text as TXT": "pdf doc docx rtf odt ppt pptx",
+    "molecules of chemistry: write a table with the molecules as SMILES and the column to predict, for example with RDKit": "sdf mol mol2",
+    "a structure of a molecule: write its measures, or its sequence, as a row of a table with the column to predict": "pdb cif xyz",
+    "a track: write its points as CSV, with time, latitude, longitude and the column to predict": "gpx tcx fit",
+    "annotations of brat: write each word with its tag on a line (CoNLL, with a blank line between sentences)": "ann",
+    "a tree of species: write a table with a row for each of them": "nwk newick nex nexus",
+    "a text, which is read where folders or metadata label such files; a table is read as CSV": "md html htm xhtml docx eml",
+    "a document: save its table as CSV, or its text as TXT": "pdf doc rtf odt ppt pptx",
 }
 _BY_ENDING = {ending: why for why, endings in _SENTENCES.items() for ending in endings.split()}
 _MARKS = (

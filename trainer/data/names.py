@@ -4,7 +4,7 @@ import re
 import unicodedata
 from pathlib import PurePosixPath
 
-from trainer.data import foreign
+from trainer.data import foreign, written
 
 # In order of preference, should several be there.
 LABELS = ("label", "labels", "target", "class", "category", "sentiment", "y", "gold", "rating")
@@ -31,7 +31,7 @@ GRAPHS = ("graphml", "gexf", "gml", "mtx", "npz", "net", "nt", *EDGE_LISTS)
 PARQUET = "parquet"
 TEXT = "txt"  # a table, or one of many texts in folders
 ANY_CONTENT = (TEXT, *OF_INSTRUMENTS)  # only the content tells whether it is a table
-MARKDOWN = "md"
+WRITTEN = ("md", *written.ENDINGS)  # texts, where folders or metadata label them, or the task is to write texts
 TOKENS, TOKEN_META, TOKENIZER = "bin", "meta.pkl", "tokenizer.json"
 IMAGES = ("png", "jpg", "jpeg", "gif", "bmp", "webp", "tif", "tiff")
 WORLD_FILES = ("tfw", "tifw", "jgw", "jpgw", "pgw", "pngw", "wld")  # the place of a picture on the earth

@@ -32,6 +32,10 @@ class Ignored:
     def add(self, name: str, reason: object) -> None:
         self._reasons.setdefault(name, str(reason))
 
+    def used(self, name: str) -> None:
+        """Take back that a file is ignored."""
+        self._reasons.pop(name, None)
+
     def items(self) -> list[tuple[str, str]]:
         return list(self._reasons.items())
 
@@ -53,7 +57,7 @@ class Sources:
     tables: list[Input] = field(default_factory=list)
     texts: list[Input] = field(default_factory=list)
     images: list[Input] = field(default_factory=list)
-    documents: list[Input] = field(default_factory=list)  # read only where the task is to write texts
+    documents: list[Input] = field(default_factory=list)  # read where folders or metadata label them, or the task is to write texts
     tokens: list[Input] = field(default_factory=list)  # files of tokens, and what describes them
     graphs: list[Input] = field(default_factory=list)  # in formats of graphs; edges in tables are among the tables
     of_kinds: list[Input] = field(default_factory=list)  # in formats of a single kind: see ``Kind.extensions``
@@ -69,6 +73,11 @@ class Sources:
             ignored.add(name, reason)
         lists: dict[str, Any] = {name: [i for i in getattr(self, name) if i.name not in taken] for name in _LISTS}
         return Sources(**lists, ignored=ignored, origins=self.origins)
+
+    @property
+    def readable(self) -> list[Input]:
+        """All texts."""
+        return sorted([*self.texts, *self.documents], key=lambda i: names.natural(i.name))
 
     def sums(self) -> dict[Path, str]:
         """The sha256 sums that are known of the images."""
@@ -129,7 +138,7 @@ def _add(source: Input, spec: Spec, no_data: NotData, asked: bool, found: Source
         _expand(source, spec, found, events)
     elif extension in names.IMAGES:
         found.images.append(source)
-    elif extension == names.MARKDOWN:
+    elif extension in names.WRITTEN:
         found.documents.append(source)
     elif extension in registry.extensions():
         found.of_kinds.append(source)

@@ -78,3 +78,17 @@ def test_what_only_the_user_can_say_is_asked(tables, said):
     with pytest.raises(UserError, match=said) as e:
         label_tables.add(tables, "")
     assert "label_column" in str(e.value)
+
+
+def test_tables_of_labels_for_each_split_name_the_rows_of_their_own_split():
+    def numbered(name: str, header: str, rows: int, cell) -> Table:
+        return _table(name, header, lambda i: (i, cell(i)), range(rows))
+
+    measured = [numbered(f"X_{s}.csv", "row,depth", n, lambda i: i * 7 % 13 / 10) for s, n in (("train", 60), ("test", 30))]
+    labels = [
+        numbered(f"y_{s}.csv", "row,state", n, cell) for s, n, cell in (("train", 60, lambda i: "ab"[i % 2]), ("test", 30, lambda i: "ba"[i % 2]))
+    ]
+    found = [*measured, *labels]
+    column, why = label_tables.add(found, "")
+    assert column == "state" and "90 of 90" in why and [t.name for t in found] == ["X_train.csv", "X_test.csv"]
+    assert [t.cells("state")[:2] for t in found] == [["a", "b"], ["b", "a"]], "the test rows have the numbers of training rows"

@@ -71,7 +71,7 @@ def _label_scores(seen: dict[str, Profile], task: str, pictures: bool, in_order:
         return {n: 1.0 for n, p in seen.items() if p.is_class and _is_usual(p, task)}
     first, last = next(iter(seen)), list(seen)[-1]
     scores = {n: 1.0 + 0.3 * (n == last) + 0.15 * (n == first) for n, p in seen.items() if p.is_class and _is_usual(p, task)}
-    has_text = any(p.is_free_text for p in seen.values())
+    has_text = any(p.is_free_text and not p.is_sequence for p in seen.values())
     if last not in scores and (pictures or len(seen) > 1) and not has_text and seen[last].is_measure and _is_usual(seen[last], task):
         scores[last] = 1.05
     return scores
@@ -105,6 +105,8 @@ def _offer(p: Profile) -> str:
         return "dates, which are not predicted"
     if p.tells_when_or_where:
         return "times of day or shapes on a map, which are not predicted"
+    if p.is_sequence and p.is_free_text:
+        return "sequences of letters, which a model reads"
     if p.is_free_text:
         return f"free text of {p.words:.0f} words on average, which a model reads"
     if p.is_identifier:
@@ -177,7 +179,7 @@ def _text_by_length(seen: dict[str, Profile], label_column: str, where: str) -> 
     if len(free) > 1 and free[1].words >= 0.9 * free[0].words:
         pair = " To read two of them as a pair, set text_pair_column to the second."
         _ask("text", [p.name for p in free if p.words >= 0.9 * free[0].words], where, pair)
-    longest = f"its cells are the longest, with {free[0].words:.0f} words on average"
+    longest = "its cells are the longest" + ("" if free[0].is_sequence else f", with {free[0].words:.0f} words on average")
     return Choice((free[0].name,), f"{column(free[0].name)} is used as the text: {longest}.")
 
 

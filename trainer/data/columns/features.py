@@ -34,8 +34,8 @@ def choose(seen: dict[str, Profile], where: str, perhaps: dict[str, str] | None 
             f"Left out: {why}." if why else "",
         )
     every = types | perhaps
-    parts = [f"{some([n for n, t in every.items() if t == kind])} as {kind}" for kind in dict.fromkeys((NUMBER, CATEGORY, *perhaps.values()))]
-    parts = [p for p in parts if not p.startswith(" as")]
+    read = {kind: [n for n, t in every.items() if t == kind] for kind in (NUMBER, CATEGORY, *perhaps.values())}
+    parts = [f"{some(columns)} as {kind}" for kind, columns in read.items() if columns]
     judged = f" Whether {some(list(perhaps))} {'help' if len(perhaps) > 1 else 'helps'} is decided by the loss on held-out rows." if perhaps else ""
     return every, f"The model reads {' and '.join(parts)}" + (f"; left out: {why}." if why else ".") + judged
 

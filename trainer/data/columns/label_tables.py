@@ -10,7 +10,7 @@ from trainer.errors import UserError, some
 
 MIN_ROWS = 20  # of a table of labels
 FOUND = 0.9  # of the rows of the other table must be in it
-_SAYS_LABELS = re.compile(r"(?<![a-z])(labels?|targets?|class(es)?|ground_?truth|truth|outcomes?)(?![a-z])", re.IGNORECASE)
+_SAYS_LABELS = re.compile(r"(?<![a-z])(y|labels?|targets?|class(es)?|ground_?truth|truth|outcomes?)(?![a-z])", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -42,35 +42,37 @@ def add(found: list[Table], asked: str) -> tuple[str, str]:
     labels. Raises UserError where a table may be one, and only the user can say which of its columns is the label.
     """
     chosen = _chosen([(pair, column) for pair in _pairs(found, asked.strip().lower()) if (column := _label(pair, asked.strip().lower()))])
-    if chosen is None:
+    for pair, column in chosen:
+        rows = dict(zip(map(str.strip, pair.labels.cells(pair.key)), pair.labels.cells(column)))
+        for table in pair.others:
+            table.add(column, [rows.get(c.strip(), "") for c in table.cells(pair.key)])
+            table.joined.append(pair.labels.name)
+        found.remove(pair.labels)
+    if not chosen:
         return "", ""
-    pair, column = chosen
-    rows = dict(zip(map(str.strip, pair.labels.cells(pair.key)), pair.labels.cells(column)))
-    for table in pair.others:
-        cells = [rows.get(c.strip(), "") for c in table.cells(pair.key)]
-        table.columns.append(column)
-        for (_, row), cell in zip(table.rows, cells):
-            row.append(cell)
-        table.joined.append(pair.labels.name)
-    found.remove(pair.labels)
+    pair, column = chosen[0]
+    known, rows_of_all = (sum(counts) for counts in zip(*((p.known, p.rows) for p, _ in chosen), strict=True))
     return column, (
-        f'Column "{column}" of {pair.labels.name} is used as the label: its rows name those of {_names(pair)} by {pair.key}, '
-        f"and {pair.known:,} of {pair.rows:,} are found there."
+        f'Column "{column}" of {some([p.labels.name for p, _ in chosen], 3)} is used as the label: its rows name those of '
+        f"{some([t.name for p, _ in chosen for t in p.others], 3)} by {pair.key}, and {known:,} of {rows_of_all:,} are found there."
     )
 
 
-def _chosen(candidates: list[tuple[Pair, str]]) -> tuple[Pair, str] | None:
-    """The table whose name or column says that it has labels, else the only one. Raises UserError where several may be."""
+def _chosen(candidates: list[tuple[Pair, str]]) -> list[tuple[Pair, str]]:
+    """The table whose name or column says that it has labels, else the only one; several where each has those of other rows. Raises UserError where
+    any of them may be the one."""
     told = [(pair, column) for pair, column in candidates if column.lower() in names.LABELS or pair.says_labels]
     candidates = told or candidates
-    if len(candidates) > 1:
+    others = [t.name for pair, _ in candidates for t in pair.others]
+    of_other_rows = len({(column, pair.key) for pair, column in candidates}) == 1 and len(set(others)) == len(others)
+    if len(candidates) > 1 and not of_other_rows:
         offers = some([f"{column} of {pair.labels.name}" for pair, column in candidates])
         raise UserError(
             "labels_in_another_table",
             f"Several tables name the rows of each other by {candidates[0][0].key}, and each may have the label: {offers}.",
             "Set label_column to the column to predict. It is then added to the rows of the other table.",
         )
-    return candidates[0] if candidates else None
+    return candidates
 
 
 def _pairs(found: list[Table], asked: str) -> list[Pair]:
@@ -88,6 +90,8 @@ def _pairs(found: list[Table], asked: str) -> list[Pair]:
         if (asked in taken) if asked else (own & {*names.LABELS}):
             continue
         alike = [t for t in others if {c.lower() for c in t.columns} == own]
+        if split := names.split_of(labels.name):  # y_test.csv has none of the rows of X_train.csv, whose numbers may be the same
+            alike = [t for t in alike if names.split_of(t.name) == split] or alike
         pair = _fitting(labels, alike, next(c for c in labels.columns if c.lower() in own))
         if pair is not None and not taken & {c.lower() for c in pair.columns}:
             pairs.append(pair)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from trainer.core import mapped
 from trainer.data import names
-from trainer.data.columns import amounts, dates, fills as fill_numbers, values
+from trainer.data.columns import amounts, dates, fills as fill_numbers, sequences, values
 from trainer.data.columns.amounts import Notation
 from trainer.data.columns.summaries import Cells, Listed
 from trainer.data.formats import arrow_table
@@ -43,6 +43,7 @@ class Profile:
     clock_times: float = 0.0  # share of times of day
     shapes: float = 0.0  # share of points, lines and areas, in the words of WKT
     limited: int = 0  # cells such as <0.5, which count as numbers
+    sequences: float = 0.0  # share of sequences of bases or amino acids, and of molecules
     short: str = ""  # the lower name, where the name was put together from two rows
 
     @property
@@ -71,7 +72,12 @@ class Profile:
     @property
     def is_free_text(self) -> bool:
         phrases = self.distinct <= min(FEW_VALUES, self.cells // 10)  # the same few over and over, as in a questionnaire
-        return not (self.numeric or phrases or self.tells_when_or_where) and self.words >= MIN_TEXT_WORDS
+        return not (self.numeric or phrases or self.tells_when_or_where) and (self.words >= MIN_TEXT_WORDS or self.is_sequence)
+
+    @property
+    def is_sequence(self) -> bool:
+        """Texts without words, such as DNA and molecules."""
+        return self.sequences >= values.MOSTLY
 
     @property
     def tells_when_or_where(self) -> bool:
@@ -85,7 +91,7 @@ class Profile:
             return False
         if self.numeric:
             return self.counts_up or (names.is_identifier(self.name) and not self.comma)
-        return self.words < MIN_TEXT_WORDS and self.dates < values.MOSTLY
+        return self.words < MIN_TEXT_WORDS and self.dates < values.MOSTLY and not self.is_sequence
 
 
 def of(tables: list[Table], fill_values: str = fill_numbers.KEEP) -> dict[str, Profile]:
@@ -193,6 +199,7 @@ def _described(name: str, cells: Cells, rows: int, short: str, comma: bool = Fal
         clock_times=sum(not math.isnan(dates.time_of_day(c)) for c in known) / len(known) if known else 0.0,
         limited=sum(values.limit(c, comma) is not None for c in cells.listed()) if limited else 0,
         shapes=sum(_SHAPE.match(c) is not None for c in known) / len(known) if known else 0.0,
+        sequences=sequences.share(known),
         short=short,
     )
 

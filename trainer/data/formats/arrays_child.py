@@ -145,7 +145,7 @@ def _dimension(dataset, i: int) -> str:
 
 
 def numbers(path: str, cells: int) -> list[tuple[str, numpy.ndarray]]:
-    """The columns of a NumPy array: fields of records, or the second dimension, whose values are numbered."""
+    """The columns of a NumPy array: fields of records, or the second dimension, whose values are numbered; one column where there is none."""
     try:
         array = numpy.load(path, mmap_mode="r", allow_pickle=False)
     except ValueError as e:
@@ -155,6 +155,8 @@ def numbers(path: str, cells: int) -> list[tuple[str, numpy.ndarray]]:
             raise NoTable("has fields with more than one value, which are no columns")
         _check_size(len(array), len(array.dtype.names), cells)
         return [(n, array[n]) for n in array.dtype.names]
+    if array.ndim == 1:
+        array = array[:, None]
     if array.ndim != 2 or array.dtype.kind not in "iufbUS":
         raise NoTable(f"is an array of {' × '.join(map(str, array.shape)) or 1}, and not of rows and columns")
     if array.shape[1] > MAX_COLUMNS:

@@ -82,9 +82,16 @@ class ArrowTable(Table):
     def append(self, column: str, cell: str) -> None:
         import pyarrow
 
+        self._append(column, pyarrow.repeat(pyarrow.scalar(cell, pyarrow.large_string()), len(self.numbers)))
+
+    def add(self, column: str, cells: Sequence[str]) -> None:
+        import pyarrow
+
+        self._append(column, pyarrow.array(cells, pyarrow.large_string()))
+
+    def _append(self, column: str, cells: pyarrow.Array) -> None:
         self.columns.append(column)
-        same = pyarrow.repeat(pyarrow.scalar(cell, pyarrow.large_string()), len(self.numbers))
-        self.arrow = self.arrow.append_column(f"{len(self.columns)}", same)
+        self.arrow = self.arrow.append_column(f"{len(self.columns)}", cells)
         self.rows = _Rows(self.arrow, self.numbers)
 
     def coded(self, column: str) -> Codes | None:

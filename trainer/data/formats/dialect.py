@@ -14,6 +14,7 @@ SAMPLE_ROWS = 300
 MAX_LINE = 40_000  # characters
 YEARS = 1500, 2200
 MANY_STEPS = 6  # numbers that rise evenly, which no row of data does by chance
+MIN_REPEATING = 20  # values of a column that are few and repeat
 MIN_LINES = 5  # in a cell, that look like rows
 DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 _NO_DELIMITER = "\x1f"  # occurs in no text
@@ -104,11 +105,11 @@ def header(first: list[str], body: list[list[str]], wanted: set[str]) -> tuple[b
     """
     cells = [c.strip() for c in first]
     columns = [(c, [row[i].strip() for row in body[:SAMPLE_ROWS] if i < len(row) and row[i].strip()]) for i, c in enumerate(cells) if c]
-    return _by_names(cells, wanted) or _by_common_name_or_values(cells, columns) or (False, "its first row looks like the others")
+    return _by_names(cells, columns, wanted) or _by_common_name_or_values(cells, columns) or (False, "its first row looks like the others")
 
 
-def _by_names(cells: list[str], wanted: set[str]) -> tuple[bool, str] | None:
-    """The decision by the first row alone; None if it leaves the question open."""
+def _by_names(cells: list[str], columns: list[tuple[str, list[str]]], wanted: set[str]) -> tuple[bool, str] | None:
+    """The decision by the cells of the first row; None if it leaves the question open."""
     named = [c.lower() for c in cells if c]  # the index column that some programs write has no name
     usual = _usual(named)
     numbers = [c for c in named if is_number(c)]
@@ -122,7 +123,7 @@ def _by_names(cells: list[str], wanted: set[str]) -> tuple[bool, str] | None:
         return None
     if not named or numbers:
         return False, "its first row contains a number or is empty"
-    if any(len(c) > 60 or len(c.split()) > 6 for c in cells):
+    if any((len(cell) > 60 or len(cell.split()) > 6) and 2 * _length(values) > len(cell) for cell, values in columns):  # a name may be long, too
         return False, "its first row reads like data"
     return None
 
@@ -149,8 +150,10 @@ def _by_common_name_or_values(cells: list[str], columns: list[tuple[str, list[st
     for cell, values in columns:
         if not _has_digit(cell) and _mostly(_has_digit, values):
             return True, f"the column {cell} has digits below its first row"
-    if any(values and len(cell) * 3 < sum(map(len, values)) / len(values) for cell, values in columns):
+    if any(len(cell) * 3 < _length(values) for cell, values in columns):
         return True, "its first row is much shorter than the others"
+    if sum(_repeats(values) for _, values in columns) >= 2:  # the first row would be the only one with these values
+        return True, "the values below its first row repeat, and none of them is in it"
     return None
 
 
@@ -182,6 +185,17 @@ def _mostly(holds, values: list[str]) -> bool:
 
 def is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text.strip()) is not None
+
+
+def _repeats(values: list[str]) -> bool:
+    """Whether there are few different values, each of them several times."""
+    counts = collections.Counter(values)
+    return len(values) >= MIN_REPEATING and min(counts.values()) >= 2 and len(counts) * 10 <= len(values)
+
+
+def _length(values: list[str]) -> float:
+    """The mean number of characters of ``values``, of which there may be none."""
+    return sum(map(len, values)) / max(1, len(values))
 
 
 def _has_digit(text: str) -> bool:

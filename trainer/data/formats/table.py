@@ -15,7 +15,7 @@ class Table:
 
     ``fills`` are the numbers that the file itself names as the value of a gap, ``short`` the lower names of columns under a common name.
     ``in_order`` says that the columns have the order that their author gave them, and not the one of the alphabet. ``joined`` are the tables from
-    which columns were added.
+    which columns were added. ``absent`` is what every cell of a column holds that other files have and this one has not; None for what nobody knows.
     """
 
     name: str
@@ -31,6 +31,7 @@ class Table:
     short: dict[str, str] = field(default_factory=dict)
     in_order: bool = True
     joined: list[str] = field(default_factory=list)
+    absent: str | None = None
     _cells: dict[int, list[str]] = field(default_factory=dict, repr=False)
 
     def lacks(self, columns) -> list[str]:
@@ -79,6 +80,12 @@ class Table:
         """Add a last column that holds the same cell in every row."""
         self.columns.append(column)
         for _, row in self.rows:
+            row.append(cell)
+
+    def add(self, column: str, cells: Sequence[str]) -> None:
+        """Add a last column with a cell for each row."""
+        self.columns.append(column)
+        for (_, row), cell in zip(self.rows, cells, strict=True):
             row.append(cell)
 
     def place(self, column: str) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 from trainer.core.input import Input
 from trainer.data import foreign
-from trainer.data.formats import arff, arrays, dbf, delimited, objects, parquet, plain, workbook
+from trainer.data.formats import arff, arrays, dbf, delimited, marked, objects, parquet, plain, workbook
 from trainer.data.formats.decode import NotText, decode
 from trainer.data.formats.memory import MEMORY_SHARE, check, too_large
 from trainer.data.formats.table import NotATable, Table
@@ -139,7 +139,7 @@ def _text(source: Input, suffix: str, wanted: set[str], settings) -> Table:
     elif suffix == "arff":
         table = arff.read(source.name, text)
     else:
-        table = delimited.read(source.name, text, wanted, settings)
+        table = marked.read(source.name, text) or delimited.read(source.name, text, wanted, settings)
     if encoding != "UTF-8":
         table.notes.insert(0, f"its encoding is {encoding}")
     return table

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy
 
 from trainer import threads
-from trainer.data.columns import choices, features, values
+from trainer.data.columns import choices, features, sequences, values
 from trainer.data.columns.features import DATE, LIST, NAME, NUMBER, TEXT
 from trainer.data.columns.profiles import Profile
 from trainer.data.formats.table import Table
@@ -48,7 +48,8 @@ def choose(tables: list[Table], rest: dict[str, Profile], label: Profile, settin
     of_text = [judges.of_part(part, columns[n]) for n in texts if (part := parts.learn(TEXT, columns[n])) is not None]
     table = judge.losses(judges.joined(plain, len(places)))
     every = judge.losses(judges.joined([*plain, *of_text], len(places)))
-    joined = [" ".join(c[:_CUT] for c in row) for row in zip(*(columns[n] for n in texts), strict=True)]
+    spread = [[sequences.words(c[:_CUT], letters) for c in columns[n]] for n in texts for letters in (sequences.step(columns[n]),)]
+    joined = [" ".join(row) for row in zip(*spread, strict=True)]
     alone = min(_words(judge, joined), judge.losses(judges.joined(of_text, len(places))), key=lambda losses: float(losses.mean()))
     best = every if every.mean() < table.mean() else table
     wins = best.mean() < alone.mean() if close else judges.better(alone, best, _ERRORS)

@@ -1,7 +1,7 @@
 """A column of texts as numbers: its words and pairs of words, weighed by tf-idf, in the directions in which texts differ most, and its most frequent
 words one by one.
 
-Texts that repeat, such as answers of a questionnaire, are categories as well.
+Texts that repeat, such as answers of a questionnaire, are categories as well. The words of DNA and proteins are a few neighbouring letters.
 """
 
 import math
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy
 
 from trainer import threads
-from trainer.data.columns import values
+from trainer.data.columns import sequences, values
 from trainer.kinds.boosted.forest import MAX_CATEGORIES
 from trainer.kinds.derived import part
 from trainer.kinds.derived.names import LEAST
@@ -29,13 +29,15 @@ _WORD = re.compile(TfIdf.WORD)
 @dataclass(frozen=True)
 class TextParts:
     """``weights`` are the idf of ``terms``, ``directions`` (terms x directions) where they point to. ``alone`` are the places of the terms that are
-    numbers of their own, too: none, or all of ``words`` where it was made ``wide``. Models that were saved before have none."""
+    numbers of their own, too: none, or all of ``words`` where it was made ``wide``. ``letters`` make a word of sequences; 0 for other texts. Models
+    that were saved before have none of either."""
 
     terms: tuple[str, ...]
     weights: tuple[float, ...]
     directions: numpy.ndarray
     categories: tuple[str, ...] = ()
     alone: tuple[int, ...] = ()
+    letters: int = 0
     words: tuple[int, ...] = field(default=(), compare=False)
     _known: dict[str, numpy.ndarray] = field(default_factory=dict, compare=False, repr=False)
     _places: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
@@ -57,6 +59,8 @@ class TextParts:
 
         texts = [c[:_CUT] for c in cells if not values.is_missing(c)]
         texts = texts[:: max(1, -(-len(texts) // _ROWS))]
+        letters = sequences.step(texts)
+        texts = [sequences.words(t, letters) for t in texts]
         learnt = TfIdf.learn(texts, TERMS)
         kept = [i for i, n in enumerate(learnt.frequencies) if n >= _TEXTS]
         if len(kept) < 2:
@@ -68,7 +72,7 @@ class TextParts:
         directions = numpy.asarray([[float(f"{v:.6g}") for v in row] for row in found.T])
         weights = tuple(1 + math.log((1 + learnt.texts) / (1 + n)) for n in terms.frequencies)
         repeated = part.frequent(cells, LEAST, MAX_CATEGORIES) if len(set(cells)) * _REPEATED <= len(cells) else ()
-        return cls(tuple(terms.terms), weights, directions, repeated, words=() if repeated else _frequent_words(terms))
+        return cls(tuple(terms.terms), weights, directions, repeated, letters=letters, words=() if repeated else _frequent_words(terms))
 
     @classmethod
     def restored(cls, described: dict) -> "TextParts":
@@ -80,11 +84,15 @@ class TextParts:
         alone = described.get("alone", [])
         if not isinstance(alone, list) or len(alone) > ALONE or not all(type(i) is int and 0 <= i < len(terms) for i in alone):
             raise ValueError("the words of a column are not described")
-        return cls(terms, weights, directions, part.strings(described["categories"], MAX_CATEGORIES), tuple(dict.fromkeys(alone)))
+        letters = described.get("letters", 0)
+        if type(letters) is not int or not 0 <= letters <= sequences.MOST_LETTERS:
+            raise ValueError("the words of a column are not described")
+        return cls(terms, weights, directions, part.strings(described["categories"], MAX_CATEGORIES), tuple(dict.fromkeys(alone)), letters)
 
     def described(self) -> dict:
         found = {"terms": list(self.terms), "weights": list(self.weights), "directions": self.directions.tolist()}
-        return found | {"categories": list(self.categories), "alone": list(self.alone)}
+        found |= {"categories": list(self.categories), "alone": list(self.alone)}
+        return found | {"letters": self.letters} if self.letters else found
 
     def values(self, cells: list[str]) -> numpy.ndarray:
         found = numpy.empty((len(cells), len(self.names)))
@@ -102,7 +110,7 @@ class TextParts:
         found = numpy.full(len(self.names), numpy.nan)
         if values.is_missing(cell):
             return found
-        words = _WORD.findall(cell[:_CUT].lower())
+        words = _WORD.findall(sequences.words(cell[:_CUT].strip(), self.letters).lower())
         counts: dict[int, int] = {}
         for term in (*words, *(f"{a} {b}" for a, b in zip(words, words[1:], strict=False))):
             if (place := self._places.get(term)) is not None:

@@ -25,7 +25,7 @@ AUTO = "auto"
 
 def read(found: Sources, settings, checks: Checks) -> Reading:
     """The images, the texts or the rows of the tables, whichever metadata describe more files of. Raises UserError where they describe none."""
-    kinds = {IMAGE: found.images, TEXT: found.texts, TABLE: found.tables}
+    kinds = {IMAGE: found.images, TEXT: found.readable, TABLE: found.tables}
     counts = {kind: sum(bool(i.label or i.columns) for i in files) for kind, files in kinds.items() if _may_be(kind, settings.task)}
     kind = max(counts, key=lambda k: counts[k], default="")
     if counts.get(kind) and kind == TABLE:

@@ -96,17 +96,15 @@ def choose(found: list[Table], settings, index: images.Index, ignored: Ignored):
 
 def _fill(found: list[Table], roles: Roles) -> None:
     """Give tables that lack few of the columns that a model reads these columns, with empty cells: other sites measure other things."""
-    filled: dict[str, list[str]] = {}
     for table in found:
         lacking = table.lacks(roles.needed)
         if not lacking or not set(lacking) <= set(roles.columns) or len(lacking) > MOST_FILLED * len(roles.columns):
             continue
         for column in lacking:
-            table.append(column, "")
-            filled.setdefault(column, []).append(table.name)
-    for column, tables_of in filled.items():
-        why = f"{names.column(column)} is not in {some(tables_of, 4)}: its cells are empty there."
-        roles.decisions.append(("filled_columns", column, why))
+            table.append(column, table.absent or "")
+        are = "are not in {}: their" if len(lacking) > 1 else "is not in {}: its"
+        why = f"The column{'s' * (len(lacking) > 1)} {some(lacking, 8)} {are.format(table.name)} cells are {table.absent or 'empty'} there."
+        roles.decisions.append(("filled_columns", lacking, why))
 
 
 def reading(group: list[Table], roles: Roles, seen: dict, index: images.Index, settings, checks: Checks) -> Reading:

@@ -35,7 +35,7 @@ class Reading:
 
 def from_metadata(found: Sources, settings, checks: Checks) -> Reading:
     """The images or the texts, labelled by their metadata: the kind of which more files have a label."""
-    kinds = {"image": found.images, "text": found.texts}
+    kinds = {"image": found.images, "text": found.readable}
     by_kind = {
         kind: folders.by_metadata(files)
         for kind, files in kinds.items()
@@ -100,7 +100,7 @@ def _labelled_files(
     task = task or f"{kind}-{goal}"
     checks.events.decision("task", task, why)
     used = {id(f.source) for f in files}
-    candidates = found.images if kind == "image" else found.texts
+    candidates = found.images if kind == "image" else found.readable
     for source in candidates:
         if id(source) not in used:
             found.ignored.add(source.name, left_out)

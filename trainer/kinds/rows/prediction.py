@@ -62,8 +62,8 @@ READERS = {IMAGE: images, TABLE: cells, TEXT: texts, LANGUAGE: prompts}
 def _or_files(kind: Kind, found: Sources, columns: Columns, settings, events: Events) -> Read:
     if (read := _of_tables(kind, found, columns, settings, events)) is not None:
         return read
-    if found.texts:
-        return _texts(found.texts, settings.encoding, events)
+    if found.readable:
+        return _texts(found.readable, settings.encoding, events)
     raise _nothing(kind, columns.names, found.ignored)
 
 
@@ -107,6 +107,8 @@ def _fitting(found: sources.Sources, columns: Columns, label: str, settings, eve
         except NotATable as e:
             found.ignored.add(source.name, e)
             continue
+        for column in read[0].lacks(columns.names) if read[0].absent is not None else ():
+            read[0].append(column, read[0].absent)
         lacking = read[0].lacks(columns.names)
         if lacking and by and label and not read[0].lacks([by, label]):
             _labels_apart(found, read, by, label, columns.styles, settings, events)

@@ -28,6 +28,7 @@ from trainer.kinds.rows import (
     leaks,
     number_texts,
     roles as roles_of,
+    row_by_row,
     unlabelled_files,
 )
 from trainer.kinds.rows.labelled_files import Reading
@@ -171,13 +172,9 @@ def _read(found: Sources, settings, checks: Checks) -> Reading:
         return unlabelled_files.from_tokens(found, settings, checks)
     for source in found.tokens:
         found.ignored.add(source.name, names.not_read(source.name))
-    if (
-        settings.task == forms.TASK
-        and not any(names.extension(t.name) not in names.ANY_CONTENT for t in found.tables)
-        and (found.texts or found.documents)
-    ):
-        return unlabelled_files.from_documents([*found.texts, *found.documents], settings, checks, "as requested")
-    for source in found.documents:
+    if settings.task == forms.TASK and not any(names.extension(t.name) not in names.ANY_CONTENT for t in found.tables) and found.readable:
+        return unlabelled_files.from_documents(found.readable, settings, checks, "as requested")
+    for source in (*found.tokens, *(d for d in found.documents if id(d) not in documents)):
         found.ignored.add(source.name, names.not_read(source.name))
     try:
         group, roles, seen = _tables([t for t in found.tables if id(t) not in documents], found, index, settings, checks)
@@ -200,13 +197,21 @@ def _read(found: Sources, settings, checks: Checks) -> Reading:
 
 
 def _tables(sources: list, found: Sources, index: images.Index, settings, checks: Checks):
-    """The tables to use, the roles of their columns and their profiles; with the label of another table, where it names their rows."""
+    """The tables to use, the roles of their columns and their profiles; with labels that stand in other files."""
     read = from_tables.read(sources, found.ignored, settings, checks.events)
-    joined, why = label_tables.add(read, settings.label_column) if settings.repairs else ("", "")
-    chosen = settings.with_chosen(label_column=joined) if joined else settings
+    if not settings.repairs:
+        return from_tables.choose(read, settings, index, found.ignored)
+    added = row_by_row.add(read, sources, found.ignored, settings.label_column.strip().lower())
+    if not added.label:
+        label, why = label_tables.add(read, settings.label_column)
+        added = replace(added, label=label, decisions=[*added.decisions, *([("label_column", label, why)] if label else [])])
+    chosen = settings.with_chosen(label_column=added.label) if added.label else settings
+    if added.group and not settings.group_column.strip():
+        chosen = chosen.with_chosen(group_column=added.group)
     group, roles, seen = from_tables.choose(read, chosen, index, found.ignored)
-    if joined and roles.label == joined:
-        roles.decisions = [(what, choice, why if what == "label_column" else reason) for what, choice, reason in roles.decisions]
+    if roles.label == added.label:
+        told = {what for what, _, _ in added.decisions}
+        roles.decisions = [*added.decisions, *(d for d in roles.decisions if d[0] not in told)]
     return group, roles, seen
 
 
@@ -230,7 +235,7 @@ def _folders(found: Sources, settings) -> tuple[dict[str, list[folders.Labelled]
     """The files labelled by folders, by kind. For a kind with unclear labels: the number of files, and the error to raise."""
     labelled, faults = {}, {}
     asks_for_column = settings.text_column.strip() or (settings.label_column.strip() and not folders.is_level(settings.label_column))
-    for kind, sources_of_kind in (("image", found.images), ("text", found.texts)):
+    for kind, sources_of_kind in (("image", found.images), ("text", found.readable)):
         if asks_for_column or settings.task not in ("auto", f"{kind}-classification"):
             continue
         try:

@@ -1,4 +1,4 @@
-"""Tables whose columns are the examples, such as genes by samples, of which another table says what each is, or times of series."""
+"""Tables whose columns are the examples, such as genes by samples, of which another table says what each is, or times of series; and matrices."""
 
 import re
 
@@ -9,6 +9,7 @@ from trainer.errors import UserError, some
 
 MIN_COLUMNS = 5
 MIN_TIMES = 8
+MIN_SIDE, MOST_SIDE = 10, 5_000  # rows and columns of a matrix
 _YEAR = re.compile(r"(18|19|20)\d\d( \[YR\d{4}\])?")
 _OF_EXAMPLES = frozenset(
     "sample samples sampleid sampleids samplename subject subjectid patient patientid specimen barcode library accession run".split()
@@ -21,6 +22,8 @@ def check(group: list[Table], tables: list[Table], seen: dict[str, Profile], whe
     A list of the columns, as a codebook is, has no such column.
     """
     _check_times(seen, where)
+    if len(group) == 1:
+        _check_matrix(group[0], seen)
     named, *numeric = sorted(seen, key=lambda n: seen[n].numeric)
     if len(numeric) < MIN_COLUMNS or seen[named].numeric or not all(seen[n].numeric for n in numeric):
         return
@@ -51,3 +54,21 @@ def _check_times(seen: dict[str, Profile], where: str) -> None:
         f"To forecast these series, turn the table so that each time is a row, with the columns {ids + ', ' if ids else ''}time and value. "
         "To train on the rows as they are, set label_column.",
     )
+
+
+def _check_matrix(table: Table, seen: dict[str, Profile]) -> None:
+    """Raise UserError where rows and columns have the same names, or none and the same values: each cell is about a pair."""
+    side = len(table.rows)
+    first, *others = table.columns
+    numeric = all(seen[n].numeric or not seen[n].cells for n in others)
+    if not MIN_SIDE <= side <= MOST_SIDE or not numeric:
+        return
+    named = len(others) == side and {c.strip().lower() for c in table.cells(first)} == {n.strip().lower() for n in others}
+    rows = [cells for _, cells in table.rows] if not table.has_header and len(table.columns) == side and seen[first].numeric else []
+    if named or (rows and all(rows[i][j] == rows[j][i] for i in range(side) for j in range(i))):
+        raise UserError(
+            "matrix",
+            f"{table.name} is a matrix of {side} rows and columns of the same things: each cell is about two of them, as in a network.",
+            "Make a table with the columns source, target and weight, and a table with the label of each node. "
+            "To train on the rows as they are, set label_column.",
+        )

@@ -114,6 +114,19 @@ def test_texts_that_are_alike_are_near_each_other():
     assert parts.learn(TEXT, [f"w{i} x{i} y{i}" for i in range(40)]) is None, "no word is in three texts"
 
 
+def test_the_words_of_a_sequence_are_its_neighbouring_letters():
+    draw = random.Random(2)
+    chains = ["".join(draw.choices("ACGT", k=30)) + ("GATTACA" if i % 2 else "") for i in range(60)]
+    found = parts.wide(learnt(TEXT, chains))
+    assert found.letters == 3 and {"gat", "gat att"} <= {*found.terms} and of(found, "gattaca")["number of words"] == pytest.approx(math.log(6))
+    again = parts.restored(TEXT, json.loads(json.dumps(found.described())))
+    assert numpy.array_equal(found.values(chains), again.values(chains), equal_nan=True)
+    for letters in (-1, 4, 1.5, "3", None, True):
+        with pytest.raises(ValueError, match="not described"):
+            parts.restored(TEXT, found.described() | {"letters": letters})
+    assert learnt(TEXT, NOTES).letters == 0
+
+
 @pytest.mark.parametrize("sort", CELLS)
 def test_what_is_restored_reads_the_same_bits(sort):
     found = parts.wide(learnt(sort, CELLS[sort]))

@@ -1,0 +1,149 @@
+"""Labels in a file of their own, row by row: y_train.csv beside X_train.csv. Its n-th line is the label, or the subject, of the n-th row."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from trainer.core.input import Input
+from trainer.data import names
+from trainer.data.columns import values
+from trainer.data.formats import tables
+from trainer.data.formats.decode import NotText, decode
+from trainer.data.formats.table import Table
+from trainer.data.sources import Ignored
+from trainer.errors import UserError, some
+
+MIN_ROWS = 20
+MOST_BYTES = 64 << 20  # of a file of lines
+LABELS = frozenset("y label labels target targets class classes answers outcome outcomes truth groundtruth".split())
+GROUPS = frozenset("subject subjects patient patients person persons participant participants group groups".split())
+_OTHERS = frozenset("x data dataset feature features input inputs sample samples measurements".split())
+_LINES = (*names.ANY_CONTENT, "csv", "tsv", "tab", "labels")
+_WORD = re.compile(r"[a-z]+")
+
+
+@dataclass
+class Added:
+    """The columns that were added for the label and for the groups, empty for none, and the decisions of a run that uses them."""
+
+    label: str = ""
+    group: str = ""
+    decisions: list[tuple[str, object, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """A file of one column. ``column`` is the name of the column where the file surely has one."""
+
+    file: str
+    cells: list[str]
+    column: str = ""
+
+    def of(self, rows: int) -> tuple[str, list[str]] | None:
+        """The name of the column, empty for none, and the cells, if the file has as many as ``rows``, perhaps below a name."""
+        if len(self.cells) == rows:
+            return self.column, self.cells
+        first, *rest = self.cells
+        return (first, rest) if not self.column and len(rest) == rows and first not in rest else None
+
+
+def add(found: list[Table], sources: Sequence[Input], ignored: Ignored, asked: str) -> Added:
+    """Add labels and groups that stand in files of their own to the tables in ``found``, and take these files out of it and out of ``ignored``.
+
+    ``asked`` is the column that the user wants to predict, if any. Raises UserError where the name of a file says that it has the labels of a table,
+    and it has more or fewer lines than that has rows.
+    """
+    wide = [t for t in found if len(t.columns) > 1 and len(t.rows) >= MIN_ROWS]
+    lines = _files(found, sources) if wide else []
+    added = Added()
+    added.label, of_labels = _add_all(LABELS, [t for t in wide if not _has_label(t, asked)], lines, asked, found, ignored)
+    added.group, of_groups = _add_all(GROUPS, wide, lines, "", found, ignored)
+    if added.label:
+        added.decisions.append(("label_column", added.label, f"The label of each row is in {some(of_labels, 3)}, line by line."))
+    if added.group:
+        why = f"Rows with the same {added.group}, which is in {some(of_groups, 3)}, stay in one split, and the {added.group} is not read."
+        added.decisions.append(("group_column", added.group, why))
+    return added
+
+
+def _add_all(role: frozenset[str], wide: list[Table], lines: list[_Lines], asked: str, found: list[Table], ignored: Ignored) -> tuple[str, list[str]]:
+    """The name of the column that was added to tables, empty for none, and the files that hold it."""
+    column = ""
+    files: list[str] = []
+    candidates = [f for f in lines if role & _words(f.file)]
+    for table in wide:
+        file = _belonging(table, wide, candidates, role)
+        if file is None or _is_list(file):
+            continue
+        fitting = file.of(len(table.rows))
+        if fitting is None:
+            _refuse(table, file, role)
+            continue
+        name = fitting[0] or min(role & _words(file.file))
+        if table.lacks([name]) and asked in ("", name.lower()):
+            _join(table, file, name, fitting[1], found, ignored)
+            column, files = name, [*files, file.file]
+    return column, files
+
+
+def _has_label(table: Table, asked: str) -> bool:
+    there = {c.lower() for c in table.columns}
+    return asked in there if asked else bool(there.intersection(names.LABELS))
+
+
+def _belonging(table: Table, wide: list[Table], files: list[_Lines], role: frozenset[str]) -> _Lines | None:
+    """The file whose name is that of the table but for what it holds; else the only one for the only table."""
+    alike = [f for f in files if _words(f.file) - role - _OTHERS == _words(table.name) - role - _OTHERS]
+    if not alike and len(wide) == len(files) == 1:
+        alike = files
+    return alike[0] if len(alike) == 1 else None
+
+
+def _join(table: Table, file: _Lines, name: str, cells: list[str], found: list[Table], ignored: Ignored) -> None:
+    table.add(name, cells)
+    table.joined.append(file.file)
+    ignored.used(file.file)
+    found[:] = [t for t in found if t.name != file.file]
+
+
+def _is_list(file: _Lines) -> bool:
+    """Whether the file may as well list the names of the classes, each once."""
+    return len(set(file.cells)) > len(file.cells) / 2 and not all(values.number(c) is not None for c in file.cells[1:])
+
+
+def _refuse(table: Table, file: _Lines, role: frozenset[str]) -> None:
+    """Raise UserError where the labels are those of other rows."""
+    if role is LABELS and len(file.cells) >= MIN_ROWS:
+        raise UserError(
+            "labels_of_other_rows",
+            f"{file.file} has {len(file.cells):,} lines and {table.name} {len(table.rows):,} rows, so no line can be told to be the label of a row.",
+            "Put the labels into a column of the table, or give both files the same number of rows.",
+        )
+
+
+def _files(found: list[Table], sources: Sequence[Input]) -> list[_Lines]:
+    """The files of one column whose names say that they hold labels or groups."""
+    files = [_Lines(t.name, [c.strip() for c in t.cells(t.columns[0])], _given(t)) for t in found if len(t.columns) == 1]
+    read = {t.name for t in found}
+    for source in sources:
+        told = _words(source.name) & (LABELS | GROUPS) and names.extension(source.name) in _LINES and source.name not in read
+        if told and source.size <= MOST_BYTES and (cells := _lines(source)):
+            files.append(_Lines(source.name, cells))
+    return files
+
+
+def _given(table: Table) -> str:
+    """The name that the file gives its only column; arrays have none."""
+    return "" if table.columns[0].startswith(("column ", "value ")) else table.columns[0]
+
+
+def _lines(source: Input) -> list[str]:
+    try:
+        text = decode(tables.content(source))[0]
+    except NotText:
+        return []
+    return [line.strip().strip('"') for line in text.splitlines() if line.strip()]
+
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(name.lower().rpartition(".")[0] or name.lower()))

@@ -1,0 +1,106 @@
+"""Rows about labels in files of their own, line by line or by a number of the row."""
+
+import io
+import random
+
+import numpy
+
+from trainer.tests.zoo.row import NotRefused, Reads, Refused, Row, write
+
+LINES, NUMBERS, MATRIX = "labels line by line", "a table of labels for each split", "matrices of pairs"
+_COUNTS = {"train": 60, "test": 20}
+
+
+def _rows(count: int, separator: str = ",") -> list[str]:
+    """Rows that are others for each ``count``."""
+    return [separator.join(f"{(i * 7 + j * 5) % 31 / 10 + (i % 2) * j + count / 1000:.3f}" for j in range(4)) for i in range(count)]
+
+
+def _classes(count: int) -> list[str]:
+    return [str(i % 2 + 1) for i in range(count)]
+
+
+def _write(folder, name: str, lines) -> None:
+    write(folder, name, "\n".join(lines) + "\n")
+
+
+def _splits(folder):
+    for split, n in _COUNTS.items():
+        _write(folder, f"X_{split}.csv", ["a,b,c,d", *_rows(n)])
+        _write(folder, f"y_{split}.csv", ["state", *_classes(n)])
+
+
+def _activities(folder):
+    for split, n in _COUNTS.items():
+        _write(folder, f"{split}/X_{split}.txt", [f"  {row}" for row in _rows(n, "  ")])
+        _write(folder, f"{split}/y_{split}.txt", _classes(n))
+        _write(folder, f"{split}/subject_{split}.txt", [str(i // 4) for i in range(n)])
+    _write(folder, "activity_labels.txt", ["1 WALKING", "2 SITTING"])
+
+
+def _arrays(folder):
+    draw = numpy.random.default_rng(1)
+    labels = numpy.arange(60) % 2
+    for name, array in (("X.npy", draw.normal(size=(60, 3)) + labels[:, None]), ("y.npy", labels)):
+        buffer = io.BytesIO()
+        numpy.save(buffer, array)
+        write(folder, name, buffer.getvalue())
+
+
+def _one_lost(folder):
+    _write(folder, "X.csv", ["a,b,c,d", *_rows(60)])
+    _write(folder, "y.csv", _classes(57))
+
+
+def _class_names(folder):
+    _write(folder, "data.csv", ["a,b,c,state", *(f"{row.rpartition(',')[0]},{'xy'[i % 2]}" for i, row in enumerate(_rows(60)))])
+    _write(folder, "classes.txt", [f"kind {i}" for i in range(60)])
+
+
+def _numbered(folder):
+    draw = random.Random(1)
+    for split, n in _COUNTS.items():
+        order = draw.sample(range(n), n)
+        _write(folder, f"X_{split}.csv", [",a,b,c,d", *(f"{i},{row}" for i, row in zip(order, _rows(n), strict=True))])
+        _write(folder, f"y_{split}.csv", [",state", *(f"{i},{c}" for i, c in zip(order, _classes(n), strict=True))])
+
+
+def _matrix(named: bool, symmetric: bool = True):
+    def make(folder):
+        side = range(24)
+        cells = [[int(i != j and ((i * j if symmetric else i * 3 + j) % 7 == 1)) for j in side] for i in side]
+        names = [[f"n{i}"] * named for i in side]
+        _write(folder, "adjacency.csv", [*([",".join(["", *(f"n{i}" for i in side)])] if named else []),
+                                         *(",".join(map(str, [*name, *row])) for name, row in zip(names, cells, strict=True))])  # fmt: skip
+        _write(folder, "nodes.csv", ["node,kind", *(f"n{i},{'ab'[i % 2]}" for i in side)])
+
+    return make
+
+
+_READ = Reads("tabular-classification", rows=80, classes=("1", "2"), label="state", splits=(54, 6, 20))
+
+ROWS = (
+    Row("x-and-y", "X_train.csv, y_train.csv, X_test.csv, y_test.csv", "users of scikit-learn", "made", "the lines of y are the labels", _splits,
+        _READ, LINES),
+    Row("activities", "X, y and subject of train and test, between blanks, without names", "wearable sensors", "UCI HAR",
+        "labels, and subjects that stay together", _activities,
+        Reads("tabular-classification", rows=80, classes=("1", "2"), label="y", says={"group_column": "subject"}), LINES),
+    Row("arrays-x-and-y", "X.npy and y.npy", "users of NumPy", "made", "the values of y are the labels", _arrays,
+        Reads("tabular-classification", rows=60, classes=("0", "1"), label="y"), LINES),
+    Row("labels-of-fewer-rows", "60 rows and 57 labels", "anyone who took out rows", "made", "refused: nobody knows which are missing", _one_lost,
+        Refused("labels_of_other_rows", ("57 lines", "60 rows")), LINES),
+    Row("names-of-classes", "a table with a label, and classes.txt with as many names", "data sets of benchmarks", "made", "the column is the label",
+        _class_names, Reads("tabular-classification", rows=60, classes=("x", "y"), label="state"), spares=LINES),
+    Row("x-and-y-with-numbers", "the same with the number of each row, which begin with 0 in each file", "users of pandas", "made",
+        "joined by the number, each split for itself", _numbered, _READ, NUMBERS),
+    Row("numbers-without-splits", "weather.csv and plants.csv with numbers of rows and one measure each", "labs", "made", "a question",
+        lambda folder: [_write(folder, f"{n}.csv", [f",{m}", *(f"{i},{i * k % 37 / 10}" for i in range(60))]) for n, m, k in
+                        (("weather", "rain", 7), ("plants", "cover", 5))] and None,
+        Refused("labels_in_another_table", ("rain", "cover")), spares=NUMBERS),
+    Row("adjacency-matrix", "a matrix with names of nodes, and a table of nodes", "networks", "made", "how to make edges of it", _matrix(True),
+        Refused("matrix", ("24 rows", "source, target")), MATRIX),
+    Row("adjacency-matrix-without-names", "the same without names", "networks", "made", "how to make edges of it", _matrix(False),
+        Refused("matrix", ("24 rows",)), MATRIX),
+    Row("as-many-rows-as-columns", "24 rows of 24 columns, not the same both ways", "labs", "made", "a table", _matrix(False, False),
+        NotRefused("matrix"), spares=MATRIX),
+)  # fmt: skip
