@@ -57,12 +57,6 @@ def texts(rows: int, seed: int) -> Set:
     return tables(coverage.texts(rows, False, seed).rows, {"model": "bert-tiny", "epochs": 20}, ("text", "target"))
 
 
-def topics(rows: int, seed: int) -> Set:
-    """Made texts of up to eight labels."""
-    found = coverage.topics(rows, [0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.08], rows, seed).rows
-    return tables(found, {"model": "bert-tiny", "epochs": 20, "task": "multi-label-classification"}, ("text", "target"))
-
-
 def tagged(sentences: int, seed: int) -> Set:
     """Made sentences with a tag for each word. Two fifths of the names are those of people and of places, which the word before them tells in seven
     of ten cases."""
@@ -85,7 +79,6 @@ SETS: dict[str, Callable[[int], Set]] = {
     "digits-table": lambda seed: tables(coverage.shipped(datasets.load_digits, 0, False).rows, {"model": "mlp"}),
     "6-classes": lambda seed: tables(coverage.noisy(3000, 6, None, 0).rows, {"model": "mlp", "epochs": 60}),
     "texts": lambda seed: texts(1500, seed),
-    "topics": lambda seed: topics(1500, seed),
     "tags": lambda seed: tagged(800, seed),
     "digits": lambda seed: digits(1200),
     "pixels": lambda seed: marked(150, seed),
