@@ -10,8 +10,9 @@ from trainer.core.example import SPLITS, Example
 from trainer.core.input import Input
 from trainer.data import names, written
 from trainer.data.checks import Checks
-from trainer.data.formats import tables
+from trainer.data.formats import fasta, tables
 from trainer.data.formats.decode import NotText, decode
+from trainer.data.formats.table import NotATable
 from trainer.errors import UserError, some
 
 MIN_FOLDERS = 2
@@ -105,6 +106,9 @@ def text(source: Input, encoding: str) -> str:
     ending = names.extension(source.name)
     try:
         content = tables.content(source)
-        return written.text(content, ending, encoding) if ending in written.ENDINGS else decode(content, encoding)[0].strip()
-    except NotText:
+        if ending in written.ENDINGS:
+            return written.text(content, ending, encoding)
+        found = decode(content, encoding)[0].strip()
+        return "\n".join(fasta.read(source.name, found).cells("sequence")) if ending in names.SEQUENCES else found
+    except (NotText, NotATable):
         return ""

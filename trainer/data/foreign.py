@@ -24,7 +24,7 @@ _SENTENCES = {
         "wav mp3 flac ogg oga m4a aac aif aiff wma opus"
     ),
     "a video: save its frames as PNG or JPEG images in a folder for each label": "mp4 avi mov mkv wmv webm m4v mpg mpeg",
-    "a file of sequences (FASTQ or FASTA): make a table with a row for each sequence or sample, and a label column": "fastq fq fasta fa fna faa ffn",
+    "a file of reads (FASTQ): make a table with a row for each sequence or sample, and a label column": "fastq fq",
     "a file of variants of a genome (VCF): make a table with a row for each sample or variant, for example with bcftools query": "vcf bcf",
     "a file of alignments to a genome (SAM or BAM): make a table of counts, with a row for each sample": "sam bam cram",
     "a GeoParquet file: give it the ending .parquet, and its columns but the shapes are read": "geoparquet",

@@ -21,10 +21,11 @@ SPLIT_COLUMNS = ("split", "subset", "partition")
 
 WORKBOOKS = ("xlsx", "xlsm", "xlsb", "xls", "ods")
 ARRAYS = ("nc", "nc4", "netcdf", "cdf", "h5", "hdf5", "he5", "hdf", "npy", "feather", "arrow", "ipc", "orc")  # columns behind each other
+SEQUENCES = ("fasta", "fas", "fa", "fna", "faa", "ffn")
 OF_INSTRUMENTS = ("dat", "data", "asc", "prn", "rdb", "")  # any program may write any content into them, or into a file without an ending
 TABLES = (
     *("csv", "tsv", "tab", "txt", "jsonl", "ndjson", "json", "geojson", "parquet", "conll", "bio", "iob", "iob2", "dbf", "arff"),
-    *WORKBOOKS, *ARRAYS, *OF_INSTRUMENTS,
+    *SEQUENCES, *WORKBOOKS, *ARRAYS, *OF_INSTRUMENTS,
 )  # fmt: skip
 EDGE_LISTS = ("edges", "edgelist", "el", "cites", "content")  # tables of edges or nodes
 GRAPHS = ("graphml", "gexf", "gml", "mtx", "npz", "net", "nt", *EDGE_LISTS)

@@ -52,7 +52,7 @@ _LISTS = (*_READ, "others")
 
 @dataclass
 class Sources:
-    """The files by kind, in natural order. A .txt file is among the tables and the texts: its content decides."""
+    """The files by kind, in natural order. A .txt file is among the tables and the texts, sequences are among the tables and the documents."""
 
     tables: list[Input] = field(default_factory=list)
     texts: list[Input] = field(default_factory=list)
@@ -153,6 +153,8 @@ def _add(source: Input, spec: Spec, no_data: NotData, asked: bool, found: Source
             _add_inner_images(source, spec, found)
         if extension == names.TEXT:
             found.texts.append(source)
+        if extension in names.SEQUENCES:
+            found.documents.append(source)
     else:
         found.others.append(source)
         found.ignored.add(source.name, names.not_read(source.name))

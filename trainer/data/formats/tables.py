@@ -5,17 +5,17 @@ from collections.abc import Collection
 
 from trainer.core.input import Input
 from trainer.data import foreign
-from trainer.data.formats import arff, arrays, dbf, delimited, marked, objects, parquet, plain, workbook
+from trainer.data.formats import arff, arrays, dbf, delimited, fasta, marked, objects, parquet, plain, workbook
 from trainer.data.formats.decode import NotText, decode
 from trainer.data.formats.memory import MEMORY_SHARE, check, too_large
 from trainer.data.formats.table import NotATable, Table
-from trainer.data.names import ARRAYS, OF_INSTRUMENTS, TABLES, TEXT, WORKBOOKS, extension
+from trainer.data.names import ARRAYS, OF_INSTRUMENTS, SEQUENCES, TABLES, TEXT, WORKBOOKS, extension
 from trainer.errors import UserError
 from trainer.memory import memory
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
 
-_NOT_DELIMITED = ("jsonl", "ndjson", "json", "geojson", "arff")
+_NOT_DELIMITED = ("jsonl", "ndjson", "json", "geojson", "arff", *SEQUENCES)
 _MARKUP = re.compile(r"\s*<(!|\?|html|table|meta|style)", re.IGNORECASE)
 
 
@@ -136,6 +136,8 @@ def _text(source: Input, suffix: str, wanted: set[str], settings) -> Table:
         table = objects.lines(source.name, text)
     elif suffix in ("json", "geojson"):
         table = objects.document(source.name, text)
+    elif suffix in SEQUENCES:
+        table = fasta.read(source.name, text)
     elif suffix == "arff":
         table = arff.read(source.name, text)
     else:

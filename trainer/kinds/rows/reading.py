@@ -174,7 +174,7 @@ def _read(found: Sources, settings, checks: Checks) -> Reading:
         found.ignored.add(source.name, names.not_read(source.name))
     if settings.task == forms.TASK and not any(names.extension(t.name) not in names.ANY_CONTENT for t in found.tables) and found.readable:
         return unlabelled_files.from_documents(found.readable, settings, checks, "as requested")
-    for source in (*found.tokens, *(d for d in found.documents if id(d) not in documents)):
+    for source in (*found.tokens, *(d for d in found.documents if id(d) not in documents and d not in found.tables)):
         found.ignored.add(source.name, names.not_read(source.name))
     try:
         group, roles, seen = _tables([t for t in found.tables if id(t) not in documents], found, index, settings, checks)

@@ -38,6 +38,24 @@ def _measured(cell):
     return lambda i, chance: (f"s{i}", cell(chance), f"{i * 37 % 89 / 10}")
 
 
+def _fasta(folder):
+    chance = random.Random(4)
+    for kind in ("promoter", "enhancer"):
+        write(folder, f"{kind}.fasta", "".join(f">{kind}_{i}\n{_DNA(chance)}\n" for i in range(N // 2)))
+
+
+def _fasta_and_labels(folder):
+    chance = random.Random(4)
+    write(folder, "seqs.fasta", "".join(f">s{i} length 50\n{_DNA(chance)}\n{_DNA(chance)}\n" for i in range(N)))
+    write(folder, "labels.csv", "id,class\n" + "".join(f"s{i},{'xy'[i % 2]}\n" for i in range(N)))
+
+
+def _fasta_in_folders(folder):
+    chance = random.Random(4)
+    for i in range(N):
+        write(folder, f"{'xy'[i % 2]}/{i}.fa", f">s{i}\n{_DNA(chance)}\n")
+
+
 _CLASSES, _REGRESSION = Reads("text-classification", rows=N, columns=("chain",)), Reads("text-regression", rows=N, columns=("smiles",))
 
 ROWS = (
@@ -50,6 +68,12 @@ ROWS = (
     Row("sequences-beside-numbers", "DNA beside two numbers", "biologists", "made", "a table; the loss judges the sequence",
         _table("chain,depth,flow,class", lambda i, c: (_DNA(c) + "GATTACAG" * (i % 2), c.random(), c.random(), "xy"[i % 2])),
         Reads("tabular-classification", rows=N, columns=("depth", "flow", "chain"), says={"columns_by_loss": "chain"}), READ),
+    Row("fasta-for-each-class", "promoter.fasta and enhancer.fasta", "biologists", "made", "the names are the labels", _fasta,
+        Reads("text-classification", rows=N, classes=("enhancer", "promoter"), columns=("sequence",)), READ),
+    Row("fasta-and-labels", "a FASTA file, and a table with ids and classes", "biologists", "made", "joined by the id", _fasta_and_labels,
+        Reads("text-classification", rows=N, classes=("x", "y"), columns=("sequence",), says={"label_column": "90 of 90"}), READ),
+    Row("fasta-in-folders", "a FASTA file for each sequence in a folder for each class", "biologists", "made", "the folders are the labels",
+        _fasta_in_folders, Reads("text-classification", rows=N, classes=("x", "y")), READ),
     Row("codes-of-samples", "CN102, OS7: names of samples", "labs", "made", "not read",
         _table("code,depth,class", lambda i, c: (f"{c.choice(['CN', 'OS', 'B'])}{100 + i}", c.random(), "xy"[i % 2])),
         Reads("tabular-classification", rows=N, columns=("depth",)), spares=READ),
