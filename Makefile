@@ -328,9 +328,13 @@ bench-objects: setup ## scores on annotated pictures that you have: make bench-o
 bench-labels: setup ## measure how many doubted labels are wrong, with 5 % of wrong labels planted and without: make bench-labels [SETS='digits texts pictures'] [SEEDS=3] [COST=1]
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/labels.py $(SETS) --seeds $(or $(SEEDS),3) $(if $(COST),--cost)
 
+.PHONY: bench-trust
+bench-trust: setup ## measure what promises, doubts, reasons and comparisons add to a training: make bench-trust [SETS='wine large-texts'] [PAIRS=3]
+	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/trust.py $(SETS) --pairs $(or $(PAIRS),3)
+
 .PHONY: bench-next
-bench-next: setup ## measure how many labels a model needs with the list of next labels, and by chance: make bench-next [SETS='digits'] [SEEDS=5] [TEXTS=file.csv]
-	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/next_labels.py $(SETS) --seeds $(or $(SEEDS),5) $(if $(TEXTS),--texts $(TEXTS))
+bench-next: setup ## measure how many labels a model needs with the list of next labels, and by chance: make bench-next [SETS='digits topics'] [SEEDS=5] [STEPS=8] [TEXTS=file.csv]
+	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/next_labels.py $(SETS) --seeds $(or $(SEEDS),5) --steps $(or $(STEPS),8) $(if $(TEXTS),--texts $(TEXTS))
 
 .PHONY: bench-predict
 bench-predict: setup build ## seconds of a large prediction with one worker and with two: make bench-predict [ROWS=1000000]
@@ -352,7 +356,7 @@ bench-coverage: setup ## measure whether intervals and possible classes keep the
 bench-coverage-pictures: setup ## the same for counts of objects, areas of classes and means of pictures, on made pictures: make bench-coverage-pictures [SETS='counts areas means']
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/coverage_pictures.py $(SETS)
 
-bench-calibration: setup ## loss and calibration error of networks without and with their temperature: make bench-calibration [SETS='digits pixels'] [SEEDS=5]
+bench-calibration: setup ## loss and calibration error of networks without and with their temperature, and what is kept of 90 % promised: make bench-calibration [SETS='tags pixels'] [SEEDS=5]
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/calibration.py $(SETS) --seeds $(or $(SEEDS),5)
 
 bench-series: setup ## error and coverage of forecasts on series that you have: make bench-series SETS=dir [CUTS=12] [MODEL=folder]

@@ -65,6 +65,13 @@ class Number:
     def confidence(self, outputs: numpy.ndarray) -> None:
         return None
 
+    def uncertainty(self, outputs: numpy.ndarray) -> None:
+        """A number does not say how sure it is, and all intervals have one width."""
+        return None
+
+    def label_form(self) -> dict:
+        return {"number": True}
+
     def answers(self, outputs: numpy.ndarray, truth: numpy.ndarray) -> Predictions:
         return Predictions(truth, outputs)
 

@@ -18,6 +18,10 @@ class Pixels(ExampleKind):
     annotation_formats = ("GeoJSON", "a GeoPackage", "a shapefile")  # over scenes
     targets = (PixelClasses, PixelNumbers)
     things = "pictures"
+    why_one_split = (
+        "What the score would be with pictures of new places is not measured: it would take a small model of pixels, fitted several times, which "
+        "costs as much as a good part of the training. Put pictures of other places into a folder named test to measure it."
+    )
     choosing_metrics = (MIOU, ACCURACY, BORDERS)
     options_place = 5
     takes_options = ("augmentation", "image_size")
