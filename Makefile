@@ -151,8 +151,14 @@ bits: $(VENV)/ready ## prove that trainings, predictions and resumed runs give w
 	$(PYTHON) test/bits/bits.py record --trainer $$old/checkout --out $$old && touch $$old/recorded; fi && \
 	$(PYTHON) test/bits/bits.py check --trainer . --models $$old --out var/bits/after $(if $(ONLY),--only $(ONLY))
 
-test-parts: setup test-programs # what the tests start: also Chromium and the programs of a Kubernetes control plane
+# Python's packages come while Go compiles. The programs with the race detector and those without share no compiled package, so nothing is compiled twice.
+test-parts: # what the tests start: the environment of Python, Debian's packages, the service, the programs of a Kubernetes control plane, MinIO
 	@test/setup/debian.sh browser
+	@$(MAKE) --no-print-directory -j3 setup test-race-program test-services
+
+.PHONY: test-race-program test-services
+test-services: test-program
+	@CGO_ENABLED=0 go build -o bin/test-share ./test/share
 	@CACHE=$(CACHE) test/cluster/binaries.sh etcd kube-apiserver kube-controller-manager ray-operator helm >/dev/null
 	@test/setup/minio.sh $(CACHE) >/dev/null
 
@@ -160,10 +166,12 @@ test-parts: setup test-programs # what the tests start: also Chromium and the pr
 test-program: ui
 	@CGO_ENABLED=0 go build -tags crash -o bin/extractor-test ./cmd/extractor
 
-test-programs: test-program
-	@CGO_ENABLED=0 go build -o bin/test-share ./test/share
+test-race-program: ui
 	@[ -x bin/extractor-test-race ] || echo "building the service for the tests (some minutes where Go's build cache is empty)" >&2
 	@go build -race -tags crash -o bin/extractor-test-race ./cmd/extractor
+
+test-programs: test-program test-race-program
+	@CGO_ENABLED=0 go build -o bin/test-share ./test/share
 
 test-durations: ## print how long each test suite took in the last make test, and its slowest tests
 	@python3 test/setup/durations.py $(DURATIONS)
@@ -320,9 +328,13 @@ bench-objects: setup ## scores on annotated pictures that you have: make bench-o
 bench-labels: setup ## measure how many doubted labels are wrong, with 5 % of wrong labels planted and without: make bench-labels [SETS='digits texts pictures'] [SEEDS=3] [COST=1]
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/labels.py $(SETS) --seeds $(or $(SEEDS),3) $(if $(COST),--cost)
 
+.PHONY: bench-trust
+bench-trust: setup ## measure what promises, doubts, reasons and comparisons add to a training: make bench-trust [SETS='wine large-texts'] [PAIRS=3]
+	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/trust.py $(SETS) --pairs $(or $(PAIRS),3)
+
 .PHONY: bench-next
-bench-next: setup ## measure how many labels a model needs with the list of next labels, and by chance: make bench-next [SETS='digits'] [SEEDS=5] [TEXTS=file.csv]
-	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/next_labels.py $(SETS) --seeds $(or $(SEEDS),5) $(if $(TEXTS),--texts $(TEXTS))
+bench-next: setup ## measure how many labels a model needs with the list of next labels, and by chance: make bench-next [SETS='digits topics'] [SEEDS=5] [STEPS=8] [TEXTS=file.csv]
+	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/next_labels.py $(SETS) --seeds $(or $(SEEDS),5) --steps $(or $(STEPS),8) $(if $(TEXTS),--texts $(TEXTS))
 
 .PHONY: bench-predict
 bench-predict: setup build ## seconds of a large prediction with one worker and with two: make bench-predict [ROWS=1000000]
@@ -344,7 +356,7 @@ bench-coverage: setup ## measure whether intervals and possible classes keep the
 bench-coverage-pictures: setup ## the same for counts of objects, areas of classes and means of pictures, on made pictures: make bench-coverage-pictures [SETS='counts areas means']
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/coverage_pictures.py $(SETS)
 
-bench-calibration: setup ## loss and calibration error of networks without and with their temperature: make bench-calibration [SETS='digits pixels'] [SEEDS=5]
+bench-calibration: setup ## loss and calibration error of networks without and with their temperature, and what is kept of 90 % promised: make bench-calibration [SETS='tags pixels'] [SEEDS=5]
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/calibration.py $(SETS) --seeds $(or $(SEEDS),5)
 
 bench-series: setup ## error and coverage of forecasts on series that you have: make bench-series SETS=dir [CUTS=12] [MODEL=folder]

@@ -37,6 +37,8 @@ type Prediction struct {
 	Unlike *int `json:"unlike,omitempty" minimum:"0" maximum:"1000000000000"`
 	// NextLabels are files without a label whose label would teach the model most, the most useful first.
 	NextLabels []FileAnswer `json:"next_labels,omitempty" maxItems:"40"`
+	// LabelForm is how a label of NextLabels is written, nil for one of the classes.
+	LabelForm *LabelForm `json:"label_form,omitempty"`
 	// Facts are what else is to be said of the question.
 	Facts []section.Fact `json:"facts,omitempty" maxItems:"60"`
 }
@@ -53,6 +55,14 @@ type PredictionModel struct {
 	Version int      `json:"version,omitempty" minimum:"0"`
 	Base    string   `json:"base,omitempty" maxLength:"4096"`
 	Labels  []string `json:"labels,omitempty" maxItems:"10000"`
+}
+
+// LabelForm is how people write a label that is not one class: a number, or several labels with Separator between them. None is the word for a row
+// that has none of the labels.
+type LabelForm struct {
+	Number    bool   `json:"number,omitempty"`
+	Separator string `json:"separator,omitempty" maxLength:"1"`
+	None      string `json:"none,omitempty" maxLength:"20"`
 }
 
 // FileAnswer is what the model says of one file. ID is the platform's.

@@ -77,9 +77,9 @@ def noisy(rows: int, classes: int, shares: list[float] | None, most: int, **para
     return made(x, y, most, False, **parameters)
 
 
-def texts(rows: int, numbers: bool) -> Set:
+def texts(rows: int, numbers: bool, seed: int = 0) -> Set:
     """Texts whose words tell a class or a number only roughly."""
-    chance = numpy.random.default_rng(0)
+    chance = numpy.random.default_rng(seed)
     lines = []
     for _ in range(rows):
         kind = int(chance.integers(4))

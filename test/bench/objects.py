@@ -47,10 +47,10 @@ def busy() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def made(folder: Path, number: int, alike: bool = False) -> Path:
+def made(folder: Path, number: int, alike: bool = False, seed: int = 0) -> Path:
     """Pictures of blurred discs and squares on a spotted ground, some of which touch, with their outlines in COCO's form. ``alike`` gives both one
     colour, so that only their shapes tell them apart."""
-    chance, images, entries = random.Random(0), [], []
+    chance, images, entries = random.Random(seed), [], []
     folder.mkdir()
     for i in range(number):
         image = Image.effect_noise((_SIDE, _SIDE), 60).convert("RGB")

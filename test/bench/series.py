@@ -2,8 +2,9 @@
 
 The folder has tables with times, values and perhaps ids, each called NAME-H.csv, where H steps are forecast. Each table is cut at several places
 before its end. What is known before a cut chooses the method and the intervals; the H steps behind it judge them. The last cut gives the MASE of
-each method in units of the seasonal naive error on all steps before the cut, and the coverage is the mean over all cuts. MODEL is the
-folder of an installed model of series, which then is one of the methods.
+each method in units of the seasonal naive error on all steps before the cut, and the coverage is the mean over all cuts, with the standard error of
+that of 80 %: the steps behind one cut are right or wrong together. MODEL is the folder of an installed model of series, which then is one of
+the methods.
 """
 
 import argparse
@@ -96,14 +97,16 @@ def main() -> None:
         cuts = [panel.lengths - k * steps for k in range(1, asked.cuts + 1)]
         results = [at_cut(panel, calendar, ends, steps, asked.model) for ends in cuts if ends.min() >= 3 * steps]
         (errors, method, _), covered = results[0], numpy.mean([r[2] for r in results], axis=0)
+        sure = judging.error(numpy.array([r[2][0] for r in results]))
         against = errors[CHOSEN] / min(errors[n] for n in (NAIVE, ETS, THETA)) - 1
         chosen.append(errors[CHOSEN])
         coverage.append(covered)
         near += against <= 0.1
         figures = " | ".join(f"{errors[n]:.2f}" if n in errors else "" for n in names)
         cpu = time.process_time() - began
+        held = f"{covered[0]:.2f} ± {sure:.2f}, {covered[1]:.2f}"
         print(
-            f"| {file.stem} | {len(panel)} | {steps} | {figures} | {method} | {against:+.0%} | {covered[0]:.2f}, {covered[1]:.2f} | {cpu:.1f} |",
+            f"| {file.stem} | {len(panel)} | {steps} | {figures} | {method} | {against:+.0%} | {held} | {cpu:.1f} |",
             flush=True,
         )
     mean = numpy.mean(coverage, axis=0)

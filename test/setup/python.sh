@@ -12,5 +12,9 @@ writable "$cache"
 [ ! -e "$dir.lock" ] || [ -w "$dir.lock" ] || fail "$dir.lock belongs to another user. $OWN_FOLDER"
 [ -f "$dir/core" ] || room "$cache" 1500
 [ "$part" = core ] || room "$cache" 6000
+if [ -f "$dir/core" ]; then
+	# What an installation that was killed has left half there. The locks are those of venv.sh and of a run that adds the networks.
+	(flock 9 && flock 8 && "$dir/bin/python" -I "$(dirname "$0")/../../trainer/launch/halves.py" "$dir") 9>"$dir.lock" 8>"$dir/networks.lock"
+fi
 "$(dirname "$0")/venv.sh" "$dir" "$part" ||
 	fail "The Python environment $dir is not complete: the lines above say why. $(how_packages_come) Start again: what has come is kept."

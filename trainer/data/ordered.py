@@ -2,16 +2,17 @@
 
 import collections
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy
 
-from trainer.core.columnar import Examples, taken, targets, whens
+from trainer.core.columnar import Examples, known_whens, taken, targets, whens
 from trainer.core.example import SPLITS, Example
 from trainer.errors import UserError
 
 RANDOM, TIME, GROUP, PLACE = "random", "time", "group", "place"
 AGAIN = "time_neighbours"  # the code of the warning that a random split flatters
+_LATE, _MOSTLY = 0.9, 0.5  # test rows are later ones where most lie behind so many of the training rows
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,18 @@ def latest(rows: Examples, shares: dict[str, float]) -> tuple[dict[str, Examples
         left &= ~held
     splits["train"] = taken(rows, numpy.flatnonzero(left))
     return splits, ""
+
+
+def like_test(rule: Rule, splits: Mapping[str, Examples], missing: Sequence[str]) -> Rule:
+    """``rule``, or one at random for validation rows whose test rows the dataset gives and that lie among the training rows in time: what is chosen
+    by validation rows must suit the test. A rule that a person asked for stays."""
+    if rule.by != TIME or rule.asked or list(missing) != ["validation"]:
+        return rule
+    test, train = known_whens(splits["test"]), known_whens(splits["train"])
+    if not len(test) or not len(train) or (test > numpy.quantile(train, _LATE)).mean() >= _MOSTLY:
+        return rule
+    why = "The test rows of the dataset lie among the training rows in time, so the validation rows do, too. For later rows, set data.split to time."
+    return replace(rule, by=RANDOM, unlike=why)
 
 
 def lacking(splits: Mapping[str, Sequence[Example]], regression: bool) -> str:

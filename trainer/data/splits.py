@@ -40,7 +40,7 @@ def complete(given: Splits, keys: Keys, regression: bool, settings, checks: Chec
     fractions = {"test": settings.test_fraction, "validation": settings.validation_fraction}
     missing = [n for n in fractions if not len(splits[n]) and fractions[n] > 0]
     if missing:
-        before = len(splits["train"])
+        before, rule = len(splits["train"]), ordered.like_test(rule, splits, missing)
         shares = {n: fractions[n] * (n in missing) for n in fractions}
         cut, why = _cut(splits["train"], shares, keys, regression, settings, rule, checks)
         if rule.unasked and any(not len(cut[n]) for n in missing):
@@ -91,7 +91,8 @@ def _cut(
             parts = " and ".join(
                 f"the {'latest' if n == 'test' or not shares['test'] else 'next'} {len(splits[n])} for {n}" for n in shares if shares[n]
             )
-            return splits, f"{rule.why} Of the {len(rows)} rows {parts} are held out, and the model learns from earlier ones."
+            other = "" if rule.asked else " To answer rows that lie among these in time, set data.split to random."
+            return splits, f"{rule.why} Of the {len(rows)} rows {parts} are held out, and the model learns from earlier ones.{other}"
         if rule.asked:
             raise UserError("no_times", f"The rows cannot be split by time: {fault}.", "Choose another time_column, or set data.split to random.")
         checks.warning(ordered.AGAIN, f"{rule.flatters} The rows are split at random nevertheless, because in a split by time {fault}.")

@@ -39,10 +39,11 @@ def are_colours(words: list[str]) -> bool:
     return all(w.lower() in _COLOURS for w in words)
 
 
-def pair_up(sides: list[set[str]]) -> bool:
-    """Whether nearly all names of the smallest side are on every other one as well."""
+def pair_up(sides: list[set[str]], alike: bool = True) -> bool:
+    """Whether nearly all names of the smallest side are on every other one as well; ``alike`` sides are of about the same size."""
     smallest = min(map(len, sides))
-    return smallest >= FEWEST and len(set.intersection(*sides)) >= PAIRED * smallest and 2 * smallest >= max(map(len, sides))
+    paired = smallest >= FEWEST and len(set.intersection(*sides)) >= PAIRED * smallest
+    return paired and (not alike or 2 * smallest >= max(map(len, sides)))
 
 
 def belong_together(sides: dict[str, list[str]]) -> bool:
@@ -51,10 +52,12 @@ def belong_together(sides: dict[str, list[str]]) -> bool:
     Equal names tell it, unless they only count or there are many folders. Names that count do where the folders are called after views.
     """
     bare = [{f"{n.rpartition('/')[0]}/{names.stem(n)}" for n in side} for side in sides.values()]
-    if len(sides) < 2 or not pair_up(bare):
+    if len(sides) < 2 or not pair_up(bare, alike=False):
         return False
     if are_views(list(sides)) and not are_colours(list(sides)):
-        return True
+        return True  # of some pictures alone there may be a mask, or another view
+    if not pair_up(bare):
+        return False
     return len(sides) <= _FEW_SIDES and not _only_count({name.rpartition("/")[2] for name in set.intersection(*bare)})
 
 

@@ -49,7 +49,7 @@ def prediction(
     marks = compared.marks if compared is not None and compared.marked else None
     layout = answer_lines.layout(settings, answered, columns, marks is not None)
     files.write_parts(out / "predictions.csv", [own] if own else table(layout, answered, marks))
-    wanted = to_label.Listed() if own or unit else to_label.of(spec, model.description, answered, columns, label_column)
+    wanted = to_label.Listed() if unit else to_label.of(spec, model.description, answered, columns, label_column)
     wanted.write(out)
     if not own and not unit:
         by_id.of_prediction(spec, answered, wanted.rows, apart or LabelsApart())
@@ -65,7 +65,7 @@ def prediction(
         "samples": _samples(answered, columns) if samples is None else samples,
         **answered.target.overview(answered.outputs, settings),
         **_scores(settings, model, answered, label_column, events),
-        **({"next_labels": wanted.found} if wanted.found else {}),
+        **wanted.entries,
         **({} if own or unit else _figures(answered, compared)),
         **({"facts": [{"name": name, "value": value} for name, value in facts.items() if value]} if facts else {}),
     }  # fmt: skip

@@ -27,6 +27,10 @@ _CHOSEN = (
     "These are the rows without a label of which the model is least sure, without rows that are alike. A label for each of them teaches more than "
     "labels for as many other rows."
 )
+_UNLIKE = (
+    "An answer of this model does not say how sure it is. These are rows without a label that are unlike those that have one, and that stand for "
+    "many others, without rows that are alike."
+)
 _OF_FILES = (
     "Open the run in the studio and choose Label: each label is written to the metadata of its file, and the next training reads it with label_from."
 )
@@ -38,17 +42,23 @@ _OF_ROWS = (
 @dataclass(frozen=True)
 class Listed:
     """``found`` are the entries of result.json for files that can be labelled in Clowder. The text of the file is empty where nothing is listed.
-    ``rows`` are the numbers of the rows."""
+    ``rows`` are the numbers of the rows, and ``form`` is how a label is written (``Unsure.label_form``)."""
 
     found: list[dict] = field(default_factory=list)
     table: str = ""
     sections: list[Section] = field(default_factory=list)
     rows: tuple[int, ...] = ()
+    form: dict = field(default_factory=dict)
 
     def write(self, out: Path) -> None:
         """Write the file into ``out``, where there is one."""
         if self.table:
             files.write_text(out / FILE, self.table)
+
+    @property
+    def entries(self) -> dict:
+        """Those of the prediction in result.json."""
+        return {"next_labels": self.found, **({"label_form": self.form} if self.form else {})} if self.found else {}
 
     @property
     def about(self) -> dict[str, dict]:
@@ -61,36 +71,46 @@ def of(spec: Spec, described: dict, answered: Answered, columns: Sequence[str], 
     target, kind = answered.target, answered.kind
     if not isinstance(target, Unsure) or not isinstance(kind, Placed):
         return Listed()
-    open_rows = _without_label(spec, answered)
+    without = _without_label(spec, answered)
+    open_rows = numpy.flatnonzero(without)
     if not len(open_rows):
         return Listed()
 
     def points(rows: numpy.ndarray) -> numpy.ndarray:
-        return kind.points(taken(answered.examples, open_rows[rows]), columns, described.get("types", {}))
+        return kind.points(taken(answered.examples, rows), columns, described.get("types", {}))
 
-    chosen = open_rows[next_labels.choose(target.uncertainty(answered.outputs[open_rows]), points)]
+    uncertainty = target.uncertainty(answered.outputs[open_rows])
+    if uncertainty is None:
+        pool = next_labels.evenly(open_rows)
+        labelled = next_labels.evenly(numpy.flatnonzero(~without))
+        chosen = next_labels.choose(pool, numpy.ones(len(pool)), points, labelled)
+    else:
+        chosen = next_labels.choose(*next_labels.most_unsure(open_rows, uncertainty), points)
     if not len(chosen):
         return Listed()
     of_files = not any(answered.examples[int(i)].row for i in chosen)
     label = label_column or _LABEL
     if of_files:
-        table = display.table([display.FILE, label, "predicted", "confidence"], (_of_file(answered, int(i)) for i in chosen))
+        beside = list(_answer(answered, int(chosen[0])))
+        table = display.table([display.FILE, label, *beside], (_of_file(answered, int(i)) for i in chosen))
     else:
         table = _of_rows(answered, chosen, columns, label, saved_model.styles(described))
     ids = {i.name: i.id for i in spec.inputs if i.id}
     named = [(answered.examples[int(i)].file, int(i)) for i in chosen] if of_files else []
     found = [{"file": name, "id": ids[name], **_answer(answered, i)} for name, i in named if name in ids]
-    return Listed(found, table, [_section(answered, chosen, columns, label, bool(found), len(open_rows))], tuple(chosen.tolist()))
+    why = _CHOSEN if uncertainty is not None else _UNLIKE
+    section = _section(answered, chosen, columns, label, bool(found), f"{count(len(chosen), 'row')} of {len(open_rows):,} without a label", why)
+    return Listed(found, table, [section], tuple(chosen.tolist()), target.label_form())
 
 
 def _without_label(spec: Spec, answered: Answered) -> numpy.ndarray:
-    """The numbers of the rows without a label: neither in the data, nor in the metadata of their file, nor in the name of its folder."""
+    """Which rows have no label (bool): neither in the data, nor in the metadata of their file, nor in the name of its folder."""
     labelled = {i.name for i in spec.inputs if i.label or i.columns}
     classes = set(answered.target.labels)
     said, rows, where = targets(answered.examples), columnar.rows(answered.examples), columnar.files(answered.examples)
     inside = {name: PurePosixPath(name).parent.name in classes for name in set(where)}
     has = [bool(t) or name in labelled or (not row and inside[name]) for t, row, name in zip(said, rows.tolist(), where, strict=True)]
-    return numpy.flatnonzero(~answered.known & ~numpy.asarray(has, bool))
+    return numpy.asarray(~answered.known & ~numpy.asarray(has, bool))
 
 
 def _answer(answered: Answered, i: int) -> dict:
@@ -106,7 +126,7 @@ def _of_rows(answered: Answered, chosen: numpy.ndarray, columns: Sequence[str], 
     """The rows as a table that a training reads with the others: the columns of the model as they were written, and the column of the label."""
     names = list(columns)
     taken_names = {label.lower(), *(n.lower() for n in names)}
-    beside = [n for n in ("predicted", "confidence", "in file", "in row") if n not in taken_names]
+    beside = [n for n in (*_answer(answered, int(chosen[0])), "in file", "in row") if n not in taken_names]
     lines = []
     for i in chosen:
         example = answered.examples[int(i)]
@@ -124,15 +144,15 @@ def _written(cell: str, style: Style | None) -> str:
     return f"{number} {style.unit}" if style.unit else number
 
 
-def _section(answered: Answered, chosen: numpy.ndarray, columns: Sequence[str], label: str, in_clowder: bool, without: int) -> Section:
-    rows = []
+def _section(answered: Answered, chosen: numpy.ndarray, columns: Sequence[str], label: str, in_clowder: bool, which: str, why: str) -> Section:
+    rows, sure = [], answered.confidence is not None
     for i in chosen:
         example = answered.examples[int(i)]
         where = f"{example.file}, row {example.row}" if example.row else example.file
         answer = _answer(answered, int(i))
         content = display.short(answered.kind.content(example, columns))
-        rows.append([Cell(display.short(where)), Cell(content), Cell(display.short(answer["predicted"])), Cell(value=answer.get("confidence"))])
+        probability = [Cell(value=answer.get("confidence"))] * sure
+        rows.append([Cell(display.short(where)), Cell(content), Cell(display.short(answer["predicted"])), *probability])
     how = _OF_FILES if in_clowder else _OF_ROWS.format(label=label, file=FILE)
-    note = f"{count(len(chosen), 'row')} of {without:,} without a label, the most useful first."
-    head = [Column("Row"), Column("Content"), Column("Answer"), Column("Its probability")]
-    return Section(RESULT, _TITLE, [blocks.text(_CHOSEN, how), blocks.table("", head, rows, note=note, folded=True)])
+    head = [Column("Row"), Column("Content"), Column("Answer"), *[Column("Its probability")] * sure]
+    return Section(RESULT, _TITLE, [blocks.text(why, how), blocks.table("", head, rows, note=f"{which}, the most useful first.", folded=True)])

@@ -12,8 +12,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import TextIO
 
 from trainer.errors import UserError, one_line
+from trainer.launch import halves
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
 
@@ -31,7 +33,8 @@ def lacking(environment: Path = Path(sys.prefix)) -> bool:
 def add(folder: Path, events: Events, environment: Path = Path(sys.prefix)) -> None:
     """Install what networks need unless it is there. ``folder`` is that of the run, whose stop is obeyed.
 
-    Every file is checked by its hash. One process at a time installs; others wait. What a killed one has downloaded is used by the next.
+    Every file is checked by its hash. One process at a time installs; others wait. What a killed one has downloaded is used by the next, and
+    a package that it left half there is written again.
     Raises UserError where it fails; the next run tries again.
     """
     if not lacking(environment):
@@ -43,19 +46,23 @@ def add(folder: Path, events: Events, environment: Path = Path(sys.prefix)) -> N
             _wait(lambda: _is_locked(lock), folder, events, "Another run is installing what networks need")
             if not lacking(environment):
                 return
-            _install(folder, events, environment)
+            halves.forget(environment)  # of one that was killed
+            _install(folder, events, environment, lock)
             (environment / ADDED).touch()
     except OSError as e:
         raise _failed(str(e)) from e
     events.phase("start", f"What networks need is installed, in {time.monotonic() - began:.0f} s.")
 
 
-def _install(folder: Path, events: Events, environment: Path) -> None:
+def _install(folder: Path, events: Events, environment: Path, lock: TextIO) -> None:
     uv, python = str(environment / "bin" / "uv"), str(environment / "bin" / "python")
     command = [uv, "pip", "install", "--quiet", "--compile-bytecode", "--require-hashes", "--no-deps", "--python", python]
     variables = os.environ | {"UV_CACHE_DIR": str(environment / _CACHE)}  # beside it, so that files are linked instead of copied
     with (environment / "networks.log").open("w+") as said:
-        installing = subprocess.Popen([*command, "-r", str(environment / LIST)], env=variables, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+        installing = subprocess.Popen(
+            [*command, "-r", str(environment / LIST)], env=variables, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+            pass_fds=(lock.fileno(),),  # uv outlives a run that is killed: the next one waits until it is gone
+        )  # fmt: skip
         try:
             _wait(lambda: installing.poll() is not None, folder, events, "Installing what networks need")
         finally:
@@ -67,7 +74,7 @@ def _install(folder: Path, events: Events, environment: Path) -> None:
     shutil.rmtree(environment / _CACHE, ignore_errors=True)
 
 
-def _is_locked(lock) -> bool:
+def _is_locked(lock: TextIO) -> bool:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -76,6 +76,9 @@ class Classes:
         shares = numpy.sort(weighed / numpy.maximum(weighed.sum(axis=1, keepdims=True), _LEAST), axis=1)
         return 1 - (shares[:, -1] - shares[:, -2])
 
+    def label_form(self) -> dict:
+        return {}
+
     def answers(self, outputs: numpy.ndarray, truth: numpy.ndarray) -> Predictions:
         every = numpy.arange(len(outputs))
         predicted = self.predicted(outputs)

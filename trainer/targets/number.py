@@ -10,7 +10,7 @@ from trainer.measure.dummy import dummy
 from trainer.measure.histogram import histogram
 from trainer.measure.metric import Metrics
 from trainer.measure.predictions import Predictions
-from trainer.targets import compared, promise as promises, target
+from trainer.targets import compared, magnitudes, promise as promises, target
 from trainer.targets.doubt import Doubt, Doubts
 from trainer.targets.promise import Kept, Promise
 
@@ -22,7 +22,7 @@ _HUGE = 1e150  # of a limit: as for predictions
 @dataclass(frozen=True)
 class Number:
     """The model works in units of the training targets' standard deviation around their mean. Outputs are in the unit of the data.
-    The limit of the promise is half the width of an interval, in the same unit."""
+    The limit of the promise is half the width of an interval, in the same unit, or a factor of the answer: three limits, as in ``magnitudes``."""
 
     mean: float
     std: float
@@ -65,6 +65,13 @@ class Number:
     def confidence(self, outputs: numpy.ndarray) -> None:
         return None
 
+    def uncertainty(self, outputs: numpy.ndarray) -> None:
+        """A number does not say how sure it is, and all intervals have one width."""
+        return None
+
+    def label_form(self) -> dict:
+        return {"number": True}
+
     def answers(self, outputs: numpy.ndarray, truth: numpy.ndarray) -> Predictions:
         return Predictions(truth, outputs)
 
@@ -86,7 +93,7 @@ class Number:
 
     @classmethod
     def restored(cls, description: dict) -> Self:
-        return cls(description["mean"], description["std"], promises.restored(description.get("promise"), (1,), _HUGE))
+        return cls(description["mean"], description["std"], _promised(description.get("promise")))
 
     def promising(self, answers: Predictions, coverage: float) -> tuple[Self, str]:
         known = numpy.isfinite(answers.truth)
@@ -99,20 +106,22 @@ class Number:
         half = promises.limit(numpy.abs(truth - predicted), coverage) * _WIDER
         if not half < _HUGE:
             return plain, "The held-out numbers are too large for an interval."
-        found = replace(self, promise=Promise(coverage, len(truth), (half,)))
-        return found, f"The interval of an answer holds the right number for {promises.percent(coverage)} of rows like the held-out ones."
+        limits, more = _limits(truth, predicted, coverage, half)
+        found = replace(self, promise=Promise(coverage, len(truth), limits))
+        return found, f"The interval of an answer holds the right number for {promises.percent(coverage)} of rows like the held-out ones.{more}"
 
     def kept(self, answers: Predictions) -> Kept:
         bounds = self._bounds(answers.predicted)
-        width = 2 * self.promise.limits[0] if self.promise is not None else 0.0
-        return Kept((bounds["low"] <= answers.truth) & (answers.truth <= bounds["high"]), f"{self.text(width)}, the width of each interval")
+        limits = self.promise.limits if self.promise is not None else (0.0,)
+        size = f"{self.text(2 * limits[0])}, the width of each interval" if len(limits) == 1 else f"from {magnitudes.words(limits)}"
+        return Kept((bounds["low"] <= answers.truth) & (answers.truth <= bounds["high"]), size)
 
     def columns(self, outputs: numpy.ndarray) -> dict[str, list[str]]:
         return {name: [self.text(v) for v in values] for name, values in self._bounds(outputs).items()}
 
     def _bounds(self, outputs: numpy.ndarray) -> dict[str, numpy.ndarray]:
         """The ends of the intervals; none where nothing is promised."""
-        return {"low": outputs - self.promise.limits[0], "high": outputs + self.promise.limits[0]} if self.promise is not None else {}
+        return dict(zip(("low", "high"), magnitudes.bounds(outputs, self.promise.limits), strict=True)) if self.promise is not None else {}
 
     def doubts(self, answers: Predictions) -> Doubts:
         known = numpy.flatnonzero(numpy.isfinite(answers.truth))
@@ -186,3 +195,24 @@ class Number:
 
     def rescaling(self) -> tuple[float, float]:
         return self.std, self.mean
+
+
+def _limits(truth: numpy.ndarray, predicted: numpy.ndarray, coverage: float, half: float) -> tuple[tuple[float, ...], str]:
+    """The limits of the intervals: ``half`` a width, or a factor where numbers are over orders of magnitude and their errors grow with them. The
+    sentence says so; empty for a width."""
+    added = magnitudes.shift(truth) if len(truth) >= magnitudes.FEWEST else None
+    if added is None:
+        return (half,), ""
+    errors, least = magnitudes.errors(truth, predicted, added)
+    limits = (promises.limit(errors, coverage) * _WIDER, least, added)
+    if not limits[0] < magnitudes.LARGEST or not magnitudes.narrower(predicted, limits, half):
+        return (half,), ""
+    return limits, f" It reaches from {magnitudes.words(limits)}, because errors grow with the number."
+
+
+def _promised(description) -> Promise | None:
+    """The promise of a saved target. Raises KeyError, TypeError or ValueError for another description."""
+    found = promises.restored(description, (1, 3), _HUGE)
+    if found is not None and len(found.limits) == 3 and (found.limits[0] >= magnitudes.LARGEST or not found.limits[1] > 0):
+        raise ValueError("its limits are no factor of an answer")
+    return found

@@ -52,6 +52,16 @@ def yields(rows: int = 160) -> str:
     return table(["rain", "heat", "harvest"], lines)
 
 
+def magnitudes(rows: int = 160) -> str:
+    """A number over four orders of magnitude, of which two others and chance are factors."""
+    chance = random.Random(5)
+    lines = []
+    for _ in range(rows):
+        size, age = chance.gauss(0, 1), chance.gauss(0, 1)
+        lines.append([round(size, 3), round(age, 3), round(math.exp(5 + 1.6 * size + age + chance.gauss(0, 0.2)), 2)])
+    return table(["size", "age", "price"], lines)
+
+
 def buyers(rows: int = 2000) -> str:
     """One row in twelve is a yes, which a number makes likelier, but never likelier than a no."""
     chance = random.Random(4)

@@ -167,7 +167,7 @@ def test_a_real_pretrained_model_is_finetuned(make_run, schemas, networks_only):
     found = [f.parent for f in Path(package.__file__).parent.rglob("*.safetensors") if (f.parent / "config.json").is_file()]
     if not found:
         pytest.skip("the package has no safetensors weights")
-    spec = make_run({"all.csv": small_reviews(240)}, epochs=1, batch_size=16, max_length=32, learning_rate=4e-4)
+    spec = make_run({"all.csv": small_reviews(120)}, epochs=1, batch_size=8, max_length=32, learning_rate=4e-4)
     models = spec.parent.parent.parent / "models" / "org"
     models.mkdir(parents=True)
     shutil.copytree(found[0], models / "minilm")

@@ -107,6 +107,13 @@ def test_different_numbers_are_counted_as_texts(parts):
     assert found == len({cell for part in parts for cell in part})
 
 
+@given(st.lists(st.integers(-3, 12).map(str) | st.sampled_from(["0.0", "1.00", "2.", "+3.0", "-1.0", "1.5", "20", "1e0", "10.0"]), min_size=1))
+def test_labels_that_are_numbers_are_counted_as_texts(cells):
+    """Those that are written with a fraction of zero are the same as without."""
+    chunks = [cells[:2], cells[2:]] if len(cells) > 2 else [cells]
+    assert summaries.plain(pyarrow.chunked_array(chunks, pyarrow.large_string())).labels() == summaries.Listed(cells).labels()
+
+
 @pytest.mark.parametrize("copies", [0, 3])
 def test_digests_with_the_same_first_bytes_are_told_apart(copies):
     """As many as this are never equal in eight bytes by chance, so here they are made."""

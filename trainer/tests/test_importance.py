@@ -82,7 +82,7 @@ def test_the_fast_way_gives_the_outputs_of_exchanged_examples(name, fitted):
         assert numpy.allclose(fast.outputs(part, rows, others), slow, atol=1e-5), NAMES[part]
 
 
-def measured(fitted, name: str, seconds: float = 5.0) -> importance.Weights:
+def measured(fitted, name: str, seconds: float = 600.0) -> importance.Weights:
     """The weights of the columns as a run measures them."""
     data, target, models = fitted
     examples = data.splits["test"]

@@ -13,11 +13,13 @@ import loading
 import pyarrow
 import pyarrow.parquet
 import pytest
+from hypothesis import given, strategies as st
 
 from trainer.archive.budget import Budget
 from trainer.core.input import Input
 from trainer.data.formats import parquet
 from trainer.data.formats.arrow_table import ArrowTable
+from trainer.data.formats.objects import cell
 from trainer.data.formats.table import NotATable
 from trainer.errors import UserError
 from trainer.kinds.series import reading as of_series
@@ -38,7 +40,12 @@ def test_large_parquet_files_have_the_cells_of_small_ones(tmp_path, monkeypatch)
         truth=[True, False, None, True] * 5,
         time=[when, None, when, when] * 5, listed=[[1, 2], None, [], [3]] * 5, kind=[0, 1, -1, 0] * 5, blob=[b"\x00", b"x", None, b""] * 5,
         inner=[{"a": 1, "b": "x"}, {"a": None, "b": ""}, None, {"a": 2, "b": "y"}] * 5,
+        truths=[None, True] * 10, single=pyarrow.array([0.1, None, -1e-7, 3.4e38] * 5, pyarrow.float32()),
+        half=pyarrow.array([0.1, None, -1.0, 2.0] * 5, pyarrow.float64()).cast(pyarrow.float16()), gaps=pyarrow.nulls(20, pyarrow.float64()),
         coded=pyarrow.array(["p", "q", None, "p"] * 5).dictionary_encode(),
+        day=[when.date(), None, when.date(), when.date()] * 5,
+        zone=pyarrow.array([when, None, when, when] * 5, pyarrow.timestamp("us", "UTC")),
+        nano=pyarrow.array([1, None, 10**9, 5] * 5, pyarrow.timestamp("ns")), second=pyarrow.array([10**9, None] * 10, pyarrow.timestamp("ns")),
         exact=[decimal.Decimal("1.50"), None, decimal.Decimal("2.00"), decimal.Decimal("-1.00")] * 5,
     )  # fmt: skip
     small = parquet.read("t.parquet", file, tmp_path)
@@ -48,6 +55,25 @@ def test_large_parquet_files_have_the_cells_of_small_ones(tmp_path, monkeypatch)
     assert isinstance(large, ArrowTable) and not isinstance(small, ArrowTable)
     assert (large.columns, large.notes, list(large.rows)) == (small.columns, small.notes, small.rows)
     assert large.cells("kind") == small.cells("kind") == ["north", "south", "", "north"] * 5
+
+
+@given(st.lists(st.none() | st.floats() | st.floats(width=32) | st.integers(-(10**17), 10**17).map(float) | st.sampled_from([-0.0, 1e10, 1e-4])))
+def test_numbers_are_written_as_python_writes_them(numbers):
+    assert parquet._column(pyarrow.array(numbers, pyarrow.float64()), []).to_pylist() == [cell(n) for n in numbers]
+
+
+_TIMES = (
+    st.none() | st.datetimes().map(lambda t: t.replace(microsecond=0)) | st.datetimes(datetime.datetime(1690, 1, 1), datetime.datetime(2210, 1, 1))
+)
+
+
+@given(st.lists(_TIMES, max_size=4), st.sampled_from(["s", "ms", "us"]))
+def test_times_are_written_as_python_writes_them(times, unit):
+    for of, values in (
+        (pyarrow.timestamp(unit), [t and t.replace(microsecond=0 if unit == "s" else t.microsecond // 1000 * 1000) for t in times]),
+        (pyarrow.date32(), [t and t.date() for t in times]),
+    ):
+        assert parquet._column(pyarrow.array(values, of), []).to_pylist() == ["" if v is None else str(v) for v in values]
 
 
 class Counting(io.FileIO):

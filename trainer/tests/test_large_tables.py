@@ -92,7 +92,8 @@ def test_whatever_is_read_is_what_ours_reads(tmp_path, delimiter, lines, odd, la
         pytest.param([HEAD, *rows(20), ["", " ", "", "", ""], *rows(20, 1)], True, id="a row of empty cells"),
         pytest.param([HEAD, ["m", "m/s", "kg", "", ""], *rows(50)], False, id="a row of units"),
         pytest.param([HEAD, *rows(30), ["1", "2"], *rows(30, 1), [" "], *rows(9)], True, id="rows that lack cells"),
-        pytest.param([HEAD, *rows(30), ['"1', "2", "3", "4", 'y"'], *rows(30, 1)], False, id="quotation marks"),
+        pytest.param([HEAD, *rows(30), ['"1', "2", "3", "4", 'y"'], *rows(30, 1)], True, id="quotation marks"),
+        pytest.param([[f"__label__{'ab'[i % 2]} word {i}", "more"] for i in range(60)], False, id="classes of fastText"),
         pytest.param([HEAD, *rows(30), []], True, id="an empty line at the end"),
         pytest.param([HEAD, *rows(30), [], *rows(9)], True, id="an empty line between the rows"),
         pytest.param([["# by a logger"], HEAD, *rows(30)], False, id="a comment"),
@@ -111,8 +112,8 @@ def test_only_plain_tables_are_read_by_arrow(tmp_path, lines, is_plain):
 
 
 def test_a_file_that_is_longer_than_what_is_looked_at_first(tmp_path, monkeypatch):
-    monkeypatch.setattr(plain, "_LINES", 20)
-    monkeypatch.setattr(plain, "_ENDS", 2000)
+    monkeypatch.setattr(plain, "_ROWS", 20)
+    monkeypatch.setattr(plain, "_ENDS", (300, 2000))
     monkeypatch.setattr(plain, "BLOCK", 512)
     for end in ("\n", "\r\n"):
         content = text([HEAD, *rows(300)], end=end).encode()
@@ -184,6 +185,7 @@ DATASETS = {
         {"a.csv": text([HEAD, *rows(60)]), "b.csv": text([HEAD[::-1], *(['"yes"', *line[-2::-1]] for line in rows(30, 1))])},
         {},
     ),
+    "all cells quoted": ({"t.csv": "\ufeff" + text([[f'"{c}"' for c in line] for line in [HEAD, *rows(120)]], end="\r\n")}, {}),
     "fewer examples": ({"t.csv": text([HEAD, *rows(200)])}, {"max_examples": 60}),
     "categories alone": ({"t.csv": text([HEAD[3:], *(line[3:] for line in rows(90))])}, {}),
     "no label": ({"t.csv": text([HEAD[:3], *(line[:3] for line in rows(90))])}, {"task": "tabular-classification"}),

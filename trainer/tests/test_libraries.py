@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import multiprocessing
 import os
 import threading
 from pathlib import Path
@@ -102,6 +103,33 @@ def test_a_run_that_is_stopped_ends_the_installation(environment, tmp_path):
     with pytest.raises(UserError, match="stopped"):
         _add(environment, folder)
     stopping.join()
+    assert libraries.lacking(environment)
+
+
+def test_a_package_that_a_killed_installation_left_half_there_is_written_again(environment, tmp_path):
+    half = environment / "lib" / "python3.11" / "site-packages" / "torch-1.dist-info"
+    half.mkdir(parents=True)
+    (half / "METADATA").write_text("Name: torch\n", encoding="utf-8")
+    _uv(environment, f'[ ! -e "{half}" ]')
+    _add(environment, tmp_path / "run")
+    assert not libraries.lacking(environment)
+
+
+def test_the_installer_of_a_killed_run_keeps_others_waiting_until_it_ends(environment, tmp_path):
+    started, may_end = tmp_path / "started", tmp_path / "may-end"
+    os.mkfifo(started)
+    os.mkfifo(may_end)
+    _uv(environment, f'echo >"{started}"; read line <"{may_end}"')
+    run = multiprocessing.get_context("fork").Process(target=_add, args=(environment, tmp_path / "run"))
+    run.start()
+    started.read_text(encoding="utf-8")  # returns when the installer runs
+    run.kill()
+    run.join()
+    with (environment / "networks.lock").open("w") as lock:
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        may_end.write_text("end\n", encoding="utf-8")
+        fcntl.flock(lock, fcntl.LOCK_EX)  # returns when the installer has ended
     assert libraries.lacking(environment)
 
 

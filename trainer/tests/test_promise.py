@@ -73,6 +73,13 @@ def numbers(n: int, seed: int = 0) -> Predictions:
     return Predictions(said + chance.normal(size=n), said)
 
 
+def magnitudes(n: int, seed: int = 0) -> Predictions:
+    """Numbers over four orders of magnitude whose errors grow with them."""
+    chance = numpy.random.default_rng(seed)
+    said = numpy.exp(2 * chance.normal(size=n))
+    return Predictions(said * numpy.exp(0.5 * chance.normal(size=n)), said)
+
+
 def classes(n: int, seed: int = 0, shares=(0.5, 0.3, 0.2)) -> Predictions:
     """Probabilities that are right, and classes drawn by them."""
     chance = numpy.random.default_rng(seed)
@@ -81,7 +88,7 @@ def classes(n: int, seed: int = 0, shares=(0.5, 0.3, 0.2)) -> Predictions:
     return ABC.answers(odds, truth)
 
 
-@pytest.mark.parametrize(("target", "draw", "most"), [(Number(0.0, 1.0), numbers, 0.92), (ABC, classes, 0.94)])
+@pytest.mark.parametrize(("target", "draw", "most"), [(Number(0.0, 1.0), numbers, 0.92), (Number(0.0, 1.0), magnitudes, 0.92), (ABC, classes, 0.94)])
 @pytest.mark.parametrize("held_out", [9, 40, 300])
 def test_the_promise_holds_on_new_rows(target, draw, most, held_out):
     found = [target.promising(draw(held_out, seed), 0.9)[0].kept(draw(500, 1000 + seed)).inside.mean() for seed in range(200)]
@@ -109,6 +116,21 @@ def test_an_interval_is_the_held_out_error_around_the_answer():
     assert (value["data"], low["name"], high["name"], low["parameters"]) == ([10.0], "low", "high", {"coverage": 0.9})
     assert (low["data"], high["data"]) == ([pytest.approx(2)], [pytest.approx(18)])
     assert [(t["name"], t["datatype"]) for t in (value, low, high)] == [form[:2] for form in found.tensor_forms()]
+
+
+def test_an_interval_of_numbers_over_orders_of_magnitude_is_a_factor():
+    made, said = Number(0.0, 1.0).promising(magnitudes(300), 0.9)
+    factor = numpy.exp(made.promise.limits[0])
+    assert 1.8 < factor < 3 and said.endswith(f"divided by {factor:.3g} to {factor:.3g} times it, because errors grow with the number.")
+    low, high = (numpy.asarray(made.columns(numpy.asarray([1.0, 1000.0]))[name], float) for name in ("low", "high"))
+    assert low == pytest.approx([1 / factor, 1000 / factor], rel=1e-4) and high == pytest.approx([factor, 1000 * factor], rel=1e-4)
+    assert "times it" in made.kept(magnitudes(100, 1)).size
+    low, high = (numpy.asarray(made.columns(numpy.asarray([-5.0]))[name], float) for name in ("low", "high"))
+    assert low == [-5] and high > 0, "an answer that no number has is inside its interval"
+    even = magnitudes(300)
+    even = Predictions(even.predicted + numpy.random.default_rng(1).normal(size=300).clip(-0.001, 0.001), even.predicted)
+    assert len(Number(0.0, 1.0).promising(even, 0.9)[0].promise.limits) == 1, "errors that do not grow"
+    assert len(Number(0.0, 1.0).promising(magnitudes(40), 0.9)[0].promise.limits) == 1, "few rows"
 
 
 def test_a_set_has_the_likely_classes_and_always_the_answer():
@@ -167,6 +189,7 @@ def test_a_target_without_a_promise_has_no_columns():
         Classes(("a", "b"), promise=PROMISED),
         Classes(("a", "b"), (1.0, 3.0), Promise(0.9, 200, (0.1, 0.7))),
         Number(1.0, 2.0, Promise(0.8, 30, (4.5,))),
+        Number(1.0, 2.0, Promise(0.8, 60, (1.1, 0.5, 0.0))),
     ],
 )
 def test_a_promise_survives_its_description(target):
@@ -191,6 +214,14 @@ def test_a_forged_promise_is_refused_or_has_finite_limits(key, value, labels):
     except (KeyError, TypeError, ValueError):
         return
     assert found is None or (0 < found.coverage < 1 and found.rows >= 1 and numpy.isfinite(found.limits).all() and min(found.limits) >= 0)
+
+
+@pytest.mark.parametrize("limits", [[1.0, 2.0], [300.0, 1.0, 0.0], [1.0, 0.0, 1.0], [-1.0, 1.0, 0.0], [1.0, float("nan"), 0.0]])
+def test_a_forged_factor_is_refused(limits):
+    described = Number(1.0, 2.0, PROMISED).described()
+    described["promise"]["limits"] = limits
+    with pytest.raises((ValueError, TypeError)):
+        registry.restored(described)
 
 
 class Said:

@@ -12,7 +12,9 @@ from conftest import events_of
 from result_checks import check_success, result_of
 from test_data_load import spec_of, table
 
+from trainer.core import registry
 from trainer.core.example import Example
+from trainer.core.one_split import OneSplit
 from trainer.data import ordered, together
 from trainer.data.cut import TITLE, Cut
 from trainer.measure import other_split
@@ -258,6 +260,18 @@ def test_chance_is_no_fall(seed):
 def test_too_few_rows_are_not_compared():
     assert other_split.by_groups(numpy.zeros((20, 2)), numpy.zeros(20), numpy.arange(20) % 5, 0) is None
     assert other_split.by_time(numpy.zeros((50, 2)), numpy.zeros(50), numpy.zeros(50), 0) is None
+
+
+@pytest.mark.parametrize("kind", list(registry.kinds().values()), ids=list(registry.kinds()))
+def test_each_kind_measures_the_other_split_or_says_why_not(kind):
+    """Graphs have a section of their own."""
+    measured = kind.name in ("text", "image", "table", "graph")
+    assert isinstance(kind, OneSplit) != measured
+    if not measured:
+        assert imitated._not_measured(kind, True) == [kind.why_one_split] and "is not measured:" in kind.why_one_split
+    else:
+        assert imitated._not_measured(kind, True) == []
+        assert imitated._not_measured(kind, False) == [f"What the score would be under another split is not measured above 200,000 {kind.things}."]
 
 
 def test_every_way_to_split_has_its_sentence():

@@ -11,6 +11,7 @@ from trainer.core import blocks, columnar
 from trainer.core.blocks import NUMBER, RESULT, Cell, Column, Section
 from trainer.core.example import SPLITS, Dataset
 from trainer.core.likened import Likened
+from trainer.core.one_split import OneSplit
 from trainer.data import ordered
 from trainer.data.checks import Checks
 from trainer.data.cut import GIVEN, TITLE, Cut
@@ -29,6 +30,7 @@ _OF_GROUP = 20  # rows of a group that are looked at, where there are many
 _SOME = 0.5  # share of the test rows that share something with training rows, for a warning
 _KNOWN = 0.9  # share of the test rows that share what they share with training rows, for the sentence to say so
 _READ = 200_000  # examples, of which some are looked at for this
+_MANY = "What the score would be under another split is not measured above {most:,} {things}."
 _HOW = (
     "Both scores are those of a small model that is fitted only for this, in {folds} parts of up to {rows} rows, so compare them with each other "
     "and not with the scores of the delivered model."
@@ -58,7 +60,7 @@ def sections(best: Candidate, prepared: "Prepared", data: Dataset, checks: Check
     found, known = [], ""
     warned = any(c["code"] == ordered.AGAIN for c in checks.entries)
     small = sum(len(part) for part in data.splits.values()) <= _READ
-    if small and isinstance(answers, Predictions | LabelSets) and not plan.kind.answers_places:
+    if small and isinstance(answers, Predictions | LabelSets) and not isinstance(plan.kind, OneSplit):
         for way in _ways(cut, data, plan.settings, warned)[:2]:
             shared, share = _shared(way, cut, data, things)
             known = known or (way.name if way.sure and not way.times and share >= _KNOWN else "")
@@ -66,10 +68,17 @@ def sections(best: Candidate, prepared: "Prepared", data: Dataset, checks: Check
             found.append((way, shared, None if compared is None else _scores(compared[0], compared[1], target, plan.metric, data)))
             if compared is not None and compared[0].falls and way.sure and not way.said and _flatters(way, share, cut):
                 _warn(way, found[-1][2], target.metrics[plan.metric].title, things, checks)
-    inside = [blocks.text(cut.imitates(things, known))]
+    inside = [blocks.text(cut.imitates(things, known), *_not_measured(plan.kind, small))]
     if found:
         inside += _blocks(found, target.metrics[plan.metric].title, cut, things)
     return [Section(RESULT, TITLE, inside)]
+
+
+def _not_measured(kind: Any, small: bool) -> list[str]:
+    """Why there is no score under another split; nothing where it was looked for."""
+    if isinstance(kind, OneSplit):
+        return [kind.why_one_split]
+    return [] if small else [_MANY.format(most=_READ, things=kind.things)]
 
 
 def _flatters(way: _Way, share: float, cut: Cut) -> bool:

@@ -14,7 +14,11 @@ type Next struct {
 	Run     string   `json:"run"`
 	Key     string   `json:"key" doc:"The key of metadata under which labels are read and written: a training reads it with label_from: metadata.KEY"`
 	Classes []string `json:"classes" doc:"The classes that the model knows"`
-	Items   []Item   `json:"items" doc:"The files, the most useful first"`
+	Number  bool     `json:"number,omitempty" doc:"Labels are numbers"`
+	// Separator and None are those of several labels.
+	Separator string `json:"separator,omitempty" doc:"A label is several of the classes, with this between them"`
+	None      string `json:"none,omitempty" doc:"The label of a file that has none of the classes"`
+	Items     []Item `json:"items" doc:"The files, the most useful first"`
 }
 
 type (
@@ -27,7 +31,7 @@ type (
 		Run  string `path:"run" maxLength:"100" doc:"Id of a prediction"`
 		Body struct {
 			File  string `json:"file" maxLength:"100" doc:"Id of a file of the list"`
-			Label string `json:"label" maxLength:"200" doc:"One of the classes, or another one"`
+			Label string `json:"label" maxLength:"200" doc:"One of the classes, or another one; a number where labels are numbers; several of the classes with the separator between them where a label is several"`
 			Key   string `json:"key,omitempty" maxLength:"200" doc:"The key of metadata, as in the list"`
 			Was   string `json:"was,omitempty" maxLength:"200" doc:"The label that the file had in the list, where it had one: it is replaced"`
 		}
@@ -70,7 +74,9 @@ func (s *Section) apiList(ctx context.Context, in *listInput) (*nextAnswer, erro
 	if err := s.look(ctx, l); err != nil {
 		return nil, web.AsProblem(err)
 	}
-	return &nextAnswer{Next{Run: in.Run, Key: l.key, Classes: nonNil(l.classes), Items: nonNil(l.items)}}, nil
+	found := Next{Run: in.Run, Key: l.key, Classes: nonNil(l.classes), Items: nonNil(l.items)}
+	found.Number, found.Separator, found.None = l.form.Number, l.form.Separator, l.form.None
+	return &nextAnswer{found}, nil
 }
 
 func (s *Section) apiLabel(ctx context.Context, in *labelInput) (*itemAnswer, error) {

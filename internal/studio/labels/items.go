@@ -20,6 +20,8 @@ type Item struct {
 	Name       string   `json:"file"`
 	Predicted  string   `json:"predicted" doc:"What the model says"`
 	Confidence *float64 `json:"confidence,omitempty"`
+	Low        string   `json:"low,omitempty" doc:"The ends of the interval of a number"`
+	High       string   `json:"high,omitempty"`
 	State
 }
 
@@ -40,6 +42,7 @@ type list struct {
 	// keys are those from which the model was trained, key is that to write.
 	keys []string
 	key  string
+	form form
 	role clowder.Role
 }
 
@@ -60,14 +63,15 @@ func (s *Section) list(ctx context.Context, run, key string) (*list, error) {
 	if result == nil || result.Prediction == nil || len(result.Prediction.NextLabels) == 0 {
 		return nil, &web.Problem{
 			Type: "no-list", Title: "Nothing to label", Status: http.StatusNotFound, Detail: "This run has no list of files whose label would teach its model.",
-			Do: "Let a model with classes predict a dataset with files that have no label.",
+			Do: "Let a model of texts or pictures predict a dataset with files that have no label.",
 		}
 	}
 	inputs, err := s.Inputs(rec)
 	if err != nil {
 		return nil, err
 	}
-	l := &list{rec: rec, role: role, classes: result.Prediction.Model.Labels, keys: s.Keys(rec)}
+	said := result.Prediction
+	l := &list{rec: rec, role: role, classes: said.Model.Labels, keys: s.Keys(rec), form: formOf(said.LabelForm, inputs)}
 	named := make(map[string]string, len(inputs))
 	for _, in := range inputs {
 		named[in.ID] = in.Name
@@ -77,7 +81,7 @@ func (s *Section) list(ctx context.Context, run, key string) (*list, error) {
 		if f.ID == "" || !ours || slices.ContainsFunc(l.items, func(i Item) bool { return i.ID == f.ID }) {
 			continue
 		}
-		l.items = append(l.items, Item{ID: f.ID, Name: name, Predicted: f.Predicted, Confidence: f.Confidence})
+		l.items = append(l.items, Item{ID: f.ID, Name: name, Predicted: f.Predicted, Confidence: f.Confidence, Low: f.Low, High: f.High})
 	}
 	first := defaultKey
 	if len(l.keys) > 0 {
@@ -96,7 +100,7 @@ func (l *list) at(file string) (int, error) {
 }
 
 // state asks Clowder for the label of a file.
-func (s *Section) state(ctx context.Context, file, key string) (State, error) {
+func (s *Section) state(ctx context.Context, l *list, file string) (State, error) {
 	notes, err := web.VisitorOf(ctx).Clowder.FileNotes(ctx, file)
 	switch {
 	case clowder.StatusOf(err) == http.StatusNotFound:
@@ -110,7 +114,8 @@ func (s *Section) state(ctx context.Context, file, key string) (State, error) {
 		return State{}, err
 	}
 	found := State{}
-	if found.Label, found.from = s.LabelIn(notes, key); found.Label != "" {
+	if found.Label, found.from = s.LabelIn(notes, l.key); found.Label != "" {
+		found.Label = l.form.same(found.Label)
 		found.By = cmp.Or(found.from.Name, found.from.Extractor)
 	}
 	return found, nil
@@ -125,7 +130,7 @@ func (s *Section) look(ctx context.Context, l *list) error {
 	group.SetLimit(streams)
 	for i := range l.items {
 		group.Go(func() (err error) {
-			l.items[i].State, err = s.state(ctx, l.items[i].ID, l.key)
+			l.items[i].State, err = s.state(ctx, l, l.items[i].ID)
 			return err
 		})
 	}
@@ -135,7 +140,7 @@ func (s *Section) look(ctx context.Context, l *list) error {
 // next is the place of the first file from a place on that has no label, -1 for none. It asks Clowder for no more files than it must.
 func (s *Section) next(ctx context.Context, l *list, from int) (int, error) {
 	for i := max(0, from); i < len(l.items); i++ {
-		state, err := s.state(ctx, l.items[i].ID, l.key)
+		state, err := s.state(ctx, l, l.items[i].ID)
 		if err != nil {
 			return -1, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -18,11 +19,12 @@ func (s *Section) label(ctx context.Context, run, file, key, value, was string) 
 	if err != nil {
 		return nil, 0, err
 	}
-	if value, err = checked("label", value, maxLabel); err != nil {
+	value, content, err := l.form.read(value)
+	if err != nil {
 		return nil, 0, err
 	}
 	defer s.lock(file)()
-	now, err := s.state(ctx, file, l.key)
+	now, err := s.state(ctx, l, file)
 	switch {
 	case err != nil:
 		return nil, 0, err
@@ -31,16 +33,16 @@ func (s *Section) label(ctx context.Context, run, file, key, value, was string) 
 	case now.Label == value:
 		l.items[at].State = now
 		return l, at, nil
-	case now.Label != "" && now.Label != text.OneLine(was):
+	case now.Label != "" && now.Label != l.form.same(was):
 		return nil, 0, &web.Problem{
 			Type: "labelled", Title: "This file has a label by now", Status: http.StatusConflict,
 			Detail: fmt.Sprintf("%s labelled it %q meanwhile. Nothing was changed.", orSomebody(now.By), text.Excerpt(now.Label, 60)),
 			Do:     "Go back and look at it again.",
 		}
 	}
-	err = web.VisitorOf(ctx).Clowder.AddFileNote(ctx, file, map[string]any{l.key: value})
+	err = web.VisitorOf(ctx).Clowder.AddFileNote(ctx, file, map[string]any{l.key: content})
 	if kind, _ := job.Classify(err); err != nil && kind != job.KindPermanent {
-		if after, readErr := s.state(ctx, file, l.key); readErr == nil && after.Label == value {
+		if after, readErr := s.state(ctx, l, file); readErr == nil && after.Label == value {
 			err = nil // the answer was lost, the entry is there
 		}
 	}
@@ -59,12 +61,12 @@ func (s *Section) undo(ctx context.Context, run, file, key, value string) (*list
 		return nil, 0, err
 	}
 	defer s.lock(file)()
-	now, err := s.state(ctx, file, l.key)
+	now, err := s.state(ctx, l, file)
 	if err != nil {
 		return nil, 0, err
 	}
 	v := web.VisitorOf(ctx)
-	if now.Label == "" || now.Label != text.OneLine(value) || !now.from.ByPerson {
+	if now.Label == "" || now.Label != l.form.same(value) || !now.from.ByPerson {
 		l.items[at].State = now
 		return l, at, nil
 	}
@@ -72,7 +74,7 @@ func (s *Section) undo(ctx context.Context, run, file, key, value string) (*list
 	if err != nil {
 		return nil, 0, err
 	}
-	if only, ok := now.from.Content[l.key]; author != now.from.Author || !ok || only != any(now.Label) || len(now.from.Content) != 1 {
+	if only := now.from.Content[l.key]; author != now.from.Author || !plain(only) || len(now.from.Content) != 1 {
 		return nil, 0, &web.Problem{
 			Type: "not-yours", Title: "This is not your label", Status: http.StatusConflict,
 			Detail: "The label of this file is from an entry that was not written here, or not by you.", Do: "Change it in Clowder, or choose another class.",
@@ -86,7 +88,7 @@ func (s *Section) undo(ctx context.Context, run, file, key, value string) (*list
 	} else if err != nil {
 		return nil, 0, err
 	}
-	l.items[at].State, err = s.state(ctx, file, l.key)
+	l.items[at].State, err = s.state(ctx, l, file)
 	return l, at, err
 }
 
@@ -109,6 +111,18 @@ func (s *Section) change(ctx context.Context, run, file, key string) (*list, int
 		}
 	}
 	return l, at, s.quota.Take(web.VisitorOf(ctx).Email, s.now())
+}
+
+// plain reports whether a value is one as this page writes them: a text, a number, or a list of texts.
+func plain(value any) bool {
+	switch v := value.(type) {
+	case string, float64:
+		return true
+	case []any:
+		return !slices.ContainsFunc(v, func(member any) bool { _, ok := member.(string); return !ok })
+	default:
+		return false
+	}
 }
 
 func orSomebody(name string) string {

@@ -2,6 +2,7 @@ package labels
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -50,7 +51,9 @@ type view struct {
 	Classes []class
 	// Others says that there are more classes than buttons.
 	Others bool
-	Items  []Item
+	// Form is how a label is written.
+	Form  form
+	Items []Item
 	// At is the place of Item, from 1; 0 at the end of the list.
 	At   int
 	Item Item
@@ -69,9 +72,20 @@ type view struct {
 // class is a button.
 type class struct {
 	Name string
-	// Digit is the key that presses it, 0 for none. Said is true for the answer of the model.
-	Digit int
-	Said  bool
+	// Digit is the key that presses it, 0 for none. Said is true for the answer of the model, Chosen for a label that the file has among others.
+	Digit        int
+	Said, Chosen bool
+}
+
+// Several reports whether a label is several of the classes.
+func (v view) Several() bool { return v.Form.Separator != "" }
+
+// Numeral is the label of the file as a field for numbers takes it, empty for none.
+func (v view) Numeral() string {
+	if value, ok := number(v.Item.Label, v.Form.comma); ok && v.Form.Number {
+		return strconv.FormatFloat(value, 'f', -1, 64)
+	}
+	return ""
 }
 
 // Link is the page at a place of the list.
@@ -96,7 +110,7 @@ func (s *Section) show(w http.ResponseWriter, req *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v := view{Run: run, Key: l.key, Keys: l.keys, Items: l.items}
+	v := view{Run: run, Key: l.key, Keys: l.keys, Items: l.items, Form: l.form}
 	at, err := s.place(ctx, l, query)
 	if err != nil {
 		return err
@@ -131,7 +145,7 @@ func (s *Section) show(w http.ResponseWriter, req *http.Request) error {
 // place is that of the item to show, -1 for the end of the list: the one that is asked for, or else the first without a label after one.
 func (s *Section) place(ctx context.Context, l *list, query url.Values) (int, error) {
 	if at, err := strconv.Atoi(query.Get("at")); err == nil && at >= 1 && at <= len(l.items) {
-		l.items[at-1].State, err = s.state(ctx, l.items[at-1].ID, l.key)
+		l.items[at-1].State, err = s.state(ctx, l, l.items[at-1].ID)
 		return at - 1, err
 	}
 	after, err := strconv.Atoi(query.Get("after"))
@@ -152,14 +166,21 @@ func (v *view) end(l *list) {
 	}
 }
 
-// classes makes the buttons, always in the same order. The answer of the model has one in any case.
+// classes makes the buttons, always in the same order. What the model answers, and the labels of a set that the file has, have one in any case.
 func (v *view) classes(l *list) {
-	shown := l.classes[:min(len(l.classes), mostButtons)]
-	if v.Others = len(shown) < len(l.classes); v.Others && !slices.Contains(shown, v.Item.Predicted) {
-		shown = append(slices.Clone(shown[:mostButtons-1]), v.Item.Predicted)
+	said, has := []string{v.Item.Predicted}, []string(nil)
+	if v.Several() {
+		said, has = l.form.parts(v.Item.Predicted), l.form.parts(v.Item.Label)
+	}
+	shown := slices.Clone(l.classes[:min(len(l.classes), mostButtons)])
+	v.Others = len(shown) < len(l.classes)
+	for _, name := range append(slices.Clone(has), said...) {
+		if !slices.Contains(shown, name) && (v.Others || slices.Contains(has, name)) && len(shown) < 2*mostButtons {
+			shown = append(shown, name)
+		}
 	}
 	for i, name := range shown {
-		c := class{Name: name, Said: name == v.Item.Predicted}
+		c := class{Name: name, Said: slices.Contains(said, name), Chosen: slices.Contains(has, name)}
 		if i < mostKeys {
 			c.Digit = i + 1
 		}
@@ -229,17 +250,27 @@ func (s *Section) picture(w http.ResponseWriter, req *http.Request) error {
 }
 
 func (s *Section) labelForm(w http.ResponseWriter, req *http.Request) error {
-	run, file, label := req.PathValue("run"), req.PostFormValue("file"), req.PostFormValue("label")
-	if other := strings.TrimSpace(req.PostFormValue("other")); other != "" {
-		label = other
-	}
-	l, at, err := s.label(req.Context(), run, file, req.PostFormValue("key"), label, req.PostFormValue("was"))
+	run, file := req.PathValue("run"), req.PostFormValue("file")
+	l, at, err := s.label(req.Context(), run, file, req.PostFormValue("key"), written(req), req.PostFormValue("was"))
 	if err != nil {
 		return err
 	}
 	to := url.Values{"after": {strconv.Itoa(at + 1)}, "key": {l.key}, "done": {file}, "label": {l.items[at].Label}}
 	http.Redirect(w, req, s.site.Link("runs", run, "label")+"?"+to.Encode(), http.StatusSeeOther) //nolint:gosec // a path of ours, whose parts are escaped
 	return nil
+}
+
+// written is the label in the form of the page: the button, or what was typed; of several labels those that are ticked and those that were typed.
+func written(req *http.Request) string {
+	label, other := req.PostFormValue("label"), strings.TrimSpace(req.PostFormValue("other"))
+	separator := req.PostFormValue("separator")
+	if _, none := req.PostForm["none"]; none {
+		return req.PostFormValue("none")
+	}
+	if separator != "" {
+		return strings.Join(append(slices.Clone(req.PostForm["label"]), other), separator)
+	}
+	return cmp.Or(other, label)
 }
 
 func (s *Section) undoForm(w http.ResponseWriter, req *http.Request) error {

@@ -16,6 +16,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/platform/clowder/label"
+	"github.com/ncsa/clowder-ray/internal/results"
 	"github.com/ncsa/clowder-ray/test/studio/site"
 )
 
@@ -103,6 +104,96 @@ func TestALabelIsWrittenOnceAndReadByTheNextTraining(t *testing.T) {
 			require.Equal(t, "robin", read, "the label of Bob counts again")
 		}
 	}
+}
+
+// TestLabelsOfEachFormGoInACircle writes numbers and sets of labels, and reads them as a training does. The texts of read are those that
+// trainer/tests/test_next_labels.py trains on.
+func TestLabelsOfEachFormGoInACircle(t *testing.T) {
+	t.Parallel()
+	numbers, words, commas := &results.LabelForm{Number: true}, &results.LabelForm{Separator: ";", None: "(none)"}, &results.LabelForm{Separator: ","}
+	for name, tc := range map[string]struct {
+		form                  *results.LabelForm
+		said                  results.FileAnswer
+		written, again, other string
+		shown, read           string
+	}{
+		"numbers":             {numbers, results.FileAnswer{Predicted: "11.5", Low: "9", High: "14"}, "12.50", "12.5", "3", "12.5", "12.5"},
+		"numbers with commas": {numbers, results.FileAnswer{Predicted: "11,5"}, "12.50", "12,5", "3", "12,5", "12,5"},
+		"sets":                {words, results.FileAnswer{Predicted: "robin"}, "wren; robin", "robin;wren", "wren", "robin; wren", "robin;wren"},
+		"none of a set":       {words, results.FileAnswer{Predicted: "robin"}, "(none)", "(none)", "wren", "(none)", "(none)"},
+		"sets with commas":    {commas, results.FileAnswer{Predicted: "robin"}, "wren,robin", "robin, wren", "wren", "robin, wren", "robin, wren"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, version := range []int{1, 2} {
+				s := site.New(t, site.Options{Version: version})
+				files := s.AddForm(t, "metadata.birds", tc.form, tc.said, "wren", "robin")
+				for _, label := range []string{tc.written, tc.again} {
+					status, item := ask(t, s, site.Bob, http.MethodPost, birds+"/label", map[string]any{"file": files[0], "label": label})
+					require.Equal(t, []any{200, tc.shown}, []any{status, item["label"]}, "%v", item)
+				}
+				written := notes(t, s, version, files[0])
+				require.Len(t, written, 1, "the same label in other words is one entry")
+				read, _ := label.In(written, "birds")
+				require.Equal(t, tc.read, read)
+				change := map[string]any{"file": files[0], "label": tc.other}
+				status, _ := ask(t, s, site.Alice, http.MethodPost, birds+"/label", change)
+				require.Equal(t, 409, status, "Alice did not see the label of Bob")
+				change["was"] = tc.again
+				status, _ = ask(t, s, site.Alice, http.MethodPost, birds+"/label", change)
+				require.Equal(t, 200, status)
+				for _, undone := range []struct{ user, label string }{{site.Alice, tc.other}, {site.Bob, tc.again}} {
+					status, item := ask(t, s, undone.user, http.MethodPost, birds+"/label/undo", map[string]any{"file": files[0], "label": undone.label})
+					require.Equal(t, 200, status, "%v", item)
+				}
+				require.Empty(t, notes(t, s, version, files[0]))
+			}
+		})
+	}
+}
+
+func TestThePageTakesNumbersAndSets(t *testing.T) {
+	t.Parallel()
+	send := func(s *site.Site, form url.Values) (string, string) {
+		answer, err := s.Login(t, site.Bob).PostForm(s.URL+"/runs/"+birds+"/label", form)
+		require.NoError(t, err)
+		defer func() { _ = answer.Body.Close() }()
+		body, err := io.ReadAll(answer.Body)
+		require.NoError(t, err)
+		return answer.Status[:3], string(body)
+	}
+	s := site.New(t, site.Options{})
+	files := s.AddForm(t, "metadata.height", &results.LabelForm{Number: true}, results.FileAnswer{Predicted: "11.5", Low: "9", High: "14"})
+	_, first := page(t, s, site.Bob, "runs/"+birds+"/label")
+	require.Contains(t, first, "The model says 11.5, from 9 to 14.")
+	status, answer := send(s, url.Values{"file": {files[0]}, "key": {"height"}, "label": {"tall"}})
+	require.Equal(t, "422", status)
+	require.Contains(t, answer, "The label is no number.")
+	status, _ = send(s, url.Values{"file": {files[0]}, "key": {"height"}, "label": {"12.50"}})
+	require.Equal(t, "303", status)
+	require.Equal(t, map[string]any{"height": 12.5}, notes(t, s, 2, files[0])[0].Content)
+	_, again := page(t, s, site.Bob, "runs/"+birds+"/label?at=1")
+	require.Contains(t, again, `name="label" value="12.5"`)
+
+	s = site.New(t, site.Options{})
+	said := results.FileAnswer{Predicted: "robin; wren"}
+	files = s.AddForm(t, "metadata.birds", &results.LabelForm{Separator: ";", None: "(none)"}, said, "robin", "tern", "wren")
+	_, first = page(t, s, site.Bob, "runs/"+birds+"/label")
+	require.Equal(t, []int{2, 3, 0}, []int{strings.Count(first, "the model</small>"), strings.Count(first, `type="checkbox"`), strings.Count(first, " checked")})
+	form := url.Values{"file": {files[0]}, "key": {"birds"}, "separator": {";"}}
+	status, answer = send(s, form)
+	require.Equal(t, "422", status, "nothing that is ticked is not a label of none")
+	require.Contains(t, answer, "or none of them")
+	form["label"], form["other"] = []string{"wren", "tern"}, []string{"heron; robin"}
+	status, _ = send(s, form)
+	require.Equal(t, "303", status)
+	require.Equal(t, map[string]any{"birds": []any{"heron", "robin", "tern", "wren"}}, notes(t, s, 2, files[0])[0].Content)
+	_, again = page(t, s, site.Bob, "runs/"+birds+"/label?at=1")
+	require.Equal(t, 4, strings.Count(again, " checked"), "a label that the model does not know has a box, too")
+	form = url.Values{"file": {files[1]}, "key": {"birds"}, "separator": {";"}, "none": {"(none)"}}
+	status, _ = send(s, form)
+	require.Equal(t, "303", status)
+	require.Equal(t, map[string]any{"birds": "(none)"}, notes(t, s, 2, files[1])[0].Content)
 }
 
 func TestALabelWhoseAnswerWasLostIsNotDoubled(t *testing.T) {

@@ -58,7 +58,8 @@ type AnsweredRow struct {
 	Why *Reasons `json:"why,omitempty"`
 	// Pictures are the answer of a model that answers with pictures: as people see it, and as values of pixels.
 	Pictures []AnswerPicture `json:"pictures,omitempty"`
-	// Legend says what the colours in the pictures stand for, the largest area first; Scale does where they stand for numbers.
+	// Legend says what the colours in the pictures stand for, the largest area first; Scale does where they stand for numbers, and is that of
+	// the first picture that has one.
 	Legend []AnswerColour `json:"legend,omitempty"`
 	Scale  *AnswerScale   `json:"scale,omitempty"`
 }

@@ -23,6 +23,8 @@ const (
 	maxPixels = 4_200_000
 	// maxColours is how many colours have a meaning in a picture, maxSteps those of a scale.
 	maxColours, maxSteps = 256, 32
+	// maxSaid is how long a sentence about a picture may be.
+	maxSaid = 1000
 	// mostColours is how many of them a page names.
 	mostColours = 12
 )
@@ -36,6 +38,18 @@ type AnswerPicture struct {
 	Height int  `json:"height"`
 	// PNG is the file in base64.
 	PNG string `json:"png"`
+	// Says is a sentence about what is drawn.
+	Says string `json:"says,omitempty"`
+	// Scale is the scale of a picture of numbers.
+	Scale *AnswerScale `json:"scale,omitempty"`
+}
+
+// Gradient is the name of the colours of its scale within a page.
+func (p AnswerPicture) Gradient() string {
+	if plainName.MatchString(p.Name) {
+		return "scale-" + p.Name
+	}
+	return "scale"
 }
 
 // URL is the address of the picture in a page.
@@ -103,7 +117,10 @@ func (r AnsweredRow) Repeats() bool {
 	return false
 }
 
-var hexColour = regexp.MustCompile(`^#[0-9a-f]{6}$`)
+var (
+	hexColour = regexp.MustCompile(`^#[0-9a-f]{6}$`)
+	plainName = regexp.MustCompile(`^[a-z][a-z0-9_-]*$`)
+)
 
 // hasPictures reports whether pictures are among the outputs.
 func hasPictures(outputs []answer.Tensor) bool { return slices.ContainsFunc(outputs, isPicture) }
@@ -153,10 +170,13 @@ func pictures(o answer.Tensor, rows []AnsweredRow) error {
 			return fmt.Errorf("the answer process sent a picture of %d x %d pixels", config.Width, config.Height)
 		}
 		shown, _ := o.Parameters["shown"].(bool)
+		said, _ := o.Parameters["says"].([]any)
+		says, _ := at[string](said, i)
 		rows[i].Pictures = append(rows[i].Pictures, AnswerPicture{
 			Name: text.Excerpt(o.Name, 60), Shown: shown, Width: config.Width, Height: config.Height, PNG: base64.StdEncoding.EncodeToString(content),
+			Says: text.Excerpt(says, maxSaid), Scale: scale,
 		})
-		if scale != nil {
+		if rows[i].Scale == nil {
 			rows[i].Scale = scale
 		}
 	}

@@ -114,6 +114,29 @@ func TestNumbersAreShownAsAMapWithItsScale(t *testing.T) {
 	require.Contains(t, page, "<dt>mean</dt><dd>1.25</dd>")
 }
 
+func TestWhatIsUnsureIsShownWithItsSentence(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.pixels()
+	scale := func(high float64) []any { return []any{0.0, high} }
+	colours := []any{"#440154", "#fde725"}
+	f.answers.outputs = []answer.Tensor{
+		of("map", map[string]any{"shown": true, "scale": scale(4), "colours": colours}, drawn(t, 3, 2)),
+		of("unsure", map[string]any{"shown": true, "scale": scale(9), "colours": colours, "says": []any{"Off by <b>9</b> at most."}}, drawn(t, 5, 7)),
+	}
+	page := f.do("carol", "POST", "/models/"+ds+"/ponds/try", form(t, map[string]string{}, map[string]string{"in.image": "a picture"})).Body.String()
+	require.Contains(t, page, `width="5" height="7"><figcaption class="muted">Off by &lt;b&gt;9&lt;/b&gt; at most.</figcaption>`)
+	for _, name := range []string{"map", "unsure"} {
+		require.Contains(t, page, `<linearGradient id="scale-`+name+`">`)
+		require.Contains(t, page, `fill="url(#scale-`+name+`)"`)
+	}
+	require.Contains(t, page, "≥ 9")
+	res := f.do("carol", "POST", "/api/v1/models/"+ds+"/ponds/1/predict", asJSON(`{"rows":[{"image":"YQ=="}]}`))
+	require.Contains(t, res.Body.String(), `"says":"Off by <b>9</b> at most.","scale":{"low":0,"high":9,`)
+	require.Contains(t, res.Body.String(), `"scale":{"low":0,"high":4,"colours":["#440154","#fde725"]}}]`, "the scale of the row is that of the answer")
+	require.Equal(t, "scale", AnswerPicture{Name: `a" b`}.Gradient())
+}
+
 func TestManyClassesAreNotAllNamed(t *testing.T) {
 	t.Parallel()
 	row := AnsweredRow{}

@@ -152,7 +152,10 @@ func (s *Site) Restart(tb testing.TB) {
 }
 
 // Down ends the studio, and Up starts it again.
-func (s *Site) Down() { s.stop() }
+func (s *Site) Down() {
+	s.stop()
+	http.DefaultClient.CloseIdleConnections() // a form that is sent over one of the studio that ended is not sent again
+}
 
 // Up starts the studio again.
 func (s *Site) Up(tb testing.TB) {

@@ -43,8 +43,13 @@ class Sides:
 
 def find(images: list[Input]) -> Sides | None:
     """Pictures and their masks among ``images``; None where there are none. Pictures pair by their names, and their values decide which of them
-    are masks."""
-    return next((sides for sides in paired(images) if _are_masks(sides.pictures, sides.masks)), None)
+    are masks. A picture may have few masks beside it: not all of a set need be annotated."""
+    return next((sides for sides in paired(images) if are_masks(sides)), None)
+
+
+def are_masks(sides: Sides) -> bool:
+    """Whether the values of a sample say that the second side has masks of the first."""
+    return _are_masks(sides.pictures, sides.masks)
 
 
 def paired(images: list[Input]) -> Iterator[Sides]:
@@ -71,7 +76,7 @@ def _in_folders(images: list[Input]):
 
 def _paired(a: list[tuple[Input, list[str]]], b: list[tuple[Input, list[str]]]) -> Sides | None:
     """The pairs of two folders: by equal stems, by stems without what all of a folder have in common, or by the only number in them."""
-    if min(len(a), len(b)) < FEW or 2 * min(len(a), len(b)) < max(len(a), len(b)):
+    if min(len(a), len(b)) < FEW:
         return None
     for key in (_stems, _bare_stems, _numbers):
         keys_a, keys_b = key(a), key(b)
@@ -134,26 +139,31 @@ def _are_masks(pictures: list[Input], masks: list[Input]) -> bool:
     pairs = sniff.spread(list(zip(pictures, masks)))
     sizes: dict[int, tuple[int, int]] = {}
 
-    def is_mask(number: int) -> bool:
-        seen = look(pairs[number][1].file)
-        sizes[number] = seen.size if seen else (0, 0)
-        return seen is not None and seen.is_few
+    def is_mask(number: int) -> bool | None:
+        if (seen := look(pairs[number][1].file)) is None:
+            return None
+        sizes[number] = seen.size
+        return seen.is_few
 
-    def is_picture(number: int) -> bool:
-        seen = look(pairs[number][0].file)
-        return seen is not None and not seen.is_few and seen.size == sizes[number]
+    def is_picture(number: int) -> bool | None:
+        if (seen := look(pairs[number][0].file)) is None or number not in sizes:
+            return None
+        return not seen.is_few and seen.size == sizes[number]
 
     return _mostly(is_mask, len(pairs)) and _mostly(is_picture, len(pairs))
 
 
-def _mostly(holds: Callable[[int], bool], count: int) -> bool:
-    """Whether it holds for most of the first ``count`` numbers. The first few tell where it does not, since every look takes a while."""
-    failures = 0
+def _mostly(holds: Callable[[int], bool | None], count: int) -> bool:
+    """Whether it holds for most of the first ``count`` numbers. The first few tell where it does not, since every look takes a while. Files that
+    cannot be read, for which it is None, say nothing, as long as there are others."""
+    failures = unknown = 0
     for number in range(count):
-        failures += not holds(number)
+        held = holds(number)
+        unknown += held is None
+        failures += held is False
         if failures > (1 - _ALIKE) * count:
             return False
-    return True
+    return 2 * unknown < count
 
 
 @dataclass(frozen=True)

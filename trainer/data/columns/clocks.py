@@ -11,7 +11,8 @@ from trainer.data.columns import dates, values
 
 MIN_TIMES = 20  # different times, for a column to be a clock
 NAMES = frozenset(  # of columns whose numbers count as times
-    "time t timestamp datetime date day_of_record year yr decimal_year decimal_date epoch unixtime unix_time posixtime julian_day "
+    "time t ts timestamp datetime date day_of_record year yr decimal_year decimal_date epoch unixtime unix_time posixtime julian_day "
+    "unix_timestamp unixtimestamp epoch_s epoch_ms timestamp_s timestamp_ms time_s time_ms "
     "datum zeit zeitpunkt jahr fecha hora tiempo ano annee temps heure".split()
 )
 _OF_MONTHS = frozenset("month year_month yearmonth yyyymm ym period monat mois mes mese".split())  # of columns with numbers like 201901

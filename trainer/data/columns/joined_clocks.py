@@ -93,10 +93,17 @@ def _time_of_day(parts: dict[str, list[str]], cells: Cells) -> tuple[list[str], 
                 return [name], _each(cells(name), read)
     hour = _numbered(parts, "hour", cells)
     if not hour:
-        return [], 0.0
+        return _hundreds(_one(parts, "hour"), cells)
     offset = 3600 * _numbers(cells(hour))
     minute = _numbered(parts, "minute", cells)
     return ([hour, minute], offset + 60 * _numbers(cells(minute))) if minute else ([hour], offset)
+
+
+def _hundreds(name: str, cells: Cells) -> tuple[list[str], numpy.ndarray | float]:
+    """The time of day in a column of hours that instruments write as 100 to 2400."""
+    known = [c for c in values.sample(cells(name)) if not values.is_missing(c)] if name else []
+    fits = bool(known) and all(not math.isnan(_hhmm(c)) for c in known) and _passes_hours(known)
+    return ([name], _each(cells(name), _hhmm)) if fits else ([], 0.0)
 
 
 def _hhmm(cell: str) -> float:

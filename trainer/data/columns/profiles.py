@@ -20,6 +20,8 @@ MIXED = "some of its numbers have a decimal comma and others a decimal point"
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")
 _SHAPE = re.compile(r"(SRID=\d+;)?((MULTI)?(POINT|LINESTRING|POLYGON)|GEOMETRYCOLLECTION)\s*(Z|M|ZM)?\s*(\(\s*[\d(+-]|EMPTY)", re.IGNORECASE)
 LOOK = 500  # different cells that tell whether a number may be far outside
+_COUNTS = re.compile(r"(^|[\W_])(counts?|abundance)$|^(n|num|number|no)[\W_]+of[\W_]|^(n|num)_", re.IGNORECASE)
+FEW_COUNTS = 5  # different numbers, from which a column that is named so counts something
 MIN_ROWS = 20  # for values that are all different to mean something
 
 
@@ -66,8 +68,14 @@ class Profile:
 
     @property
     def is_measure(self) -> bool:
-        """Numbers with many values, which do not merely count the rows."""
-        return self.numeric and self.distinct > FEW_NUMBERS and not self.is_class and not self.is_identifier
+        """Numbers with many values, or with some if the name of the column says that they are counts; none that merely count the rows."""
+        many = self.is_count or (self.distinct > FEW_NUMBERS and not self.is_class)
+        return self.numeric and many and not self.is_identifier
+
+    @property
+    def is_count(self) -> bool:
+        """Whether the name of the column says that its numbers count something."""
+        return self.numeric and self.distinct >= FEW_COUNTS and _COUNTS.search(self.name.strip()) is not None
 
     @property
     def is_free_text(self) -> bool:

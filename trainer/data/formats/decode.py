@@ -5,9 +5,10 @@ import re
 
 from trainer.errors import UserError, count
 
+WITH_MARK = "UTF-8 with a byte order mark"
 # UTF-32 starts with the bytes of UTF-16's mark, so it comes first.
 _MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig", "UTF-8 with a byte order mark"),
+    (codecs.BOM_UTF8, "utf-8-sig", WITH_MARK),
     (codecs.BOM_UTF32_LE, "utf-32", "UTF-32"),
     (codecs.BOM_UTF32_BE, "utf-32", "UTF-32"),
     (codecs.BOM_UTF16_LE, "utf-16", "UTF-16"),

@@ -34,8 +34,8 @@ def read(name: str, text: str, wanted: set[str], settings) -> Table:
     return split(name, text, wanted, settings)[0]
 
 
-def split(name: str, text: str, wanted: set[str], settings) -> tuple[Table, str]:
-    """As ``read``, and the delimiter between the cells; empty where something else tells them apart."""
+def split(name: str, text: str, wanted: set[str], settings) -> tuple[Table, Dialect | None]:
+    """As ``read``, and how the cells are told apart; None where it is not by a delimiter alone."""
     text = re.sub(r"\Asep=.(?=[\r\n])", "", text)  # a line for Excel, which is no row
     try:
         body = _body(name, text, wanted, delimiter_of(settings.delimiter))
@@ -44,7 +44,7 @@ def split(name: str, text: str, wanted: set[str], settings) -> tuple[Table, str]
     except csv.Error as e:
         raise NotATable(f"cannot be split into rows ({e})") from e
     table = _table(name, body, rows, wanted, settings.repairs)
-    return table, how.delimiter if isinstance(how, Dialect) and body.comments is None else ""
+    return table, how if isinstance(how, Dialect) and body.comments is None else None
 
 
 def _table(name: str, body: _Body, rows: list[tuple[int, list[str]]], wanted: set[str], repair: bool) -> Table:

@@ -45,7 +45,8 @@ def check(name: str, file: Path, in_columns: bool, limit: int, named: Collection
     cells = rows + size / len(first) * max(first.count(bytes([d])) for d in _DELIMITERS)
     need = _BASE + _TEXT * size + rows * _ROW + cells * _CELL
     if need > limit:
-        raise too_large(name, f"{_numbers(rows, need, limit)} A large file needs less if its cells have no quotation marks.")
+        kept = "A large CSV needs less if it is UTF-8, has no lines above its header or below its data, and no stray quotation marks."
+        raise too_large(name, f"{_numbers(rows, need, limit)} {kept}")
 
 
 def check_in_columns(name: str, rows: float, columns: Iterable[tuple[bool, bool]], limit: int) -> None:
@@ -64,6 +65,6 @@ def _columns(first: bytes, named: Collection[str]) -> list[tuple[bool, bool]]:
     """The columns of a plain file by its first bytes, as ``check_in_columns`` takes them."""
     head, *lines = first.decode("utf-8", "replace").splitlines()[: _LOOK + 1]
     delimiter = max(_DELIMITERS.decode(), key=head.count)
-    names = [c.strip().lower() for c in head.split(delimiter)]
+    names = [c.strip().strip('"').lower() for c in head.split(delimiter)]
     rows = [cells for line in lines if len(cells := line.split(delimiter)) == len(names)]
     return [(name in named, len({cells[place] for cells in rows}) <= len(rows) / 2) for place, name in enumerate(names)]

@@ -21,6 +21,8 @@ LARGE = 2_000_000  # cells from which a file is read into columns
 _READ_BYTES = 1 << 20  # of a column at once: else the whole column of a row group is in memory, which may be the file
 _FEW_BYTES = 2.5  # of a cell in a column of few different cells, which are numbers there
 MOST_CELLS = 2_000_000_000  # of a file: their places alone take 16 GB of disk
+_LEAST, _MOST = 1e-4, 1e10  # numbers between them are written without an exponent, by Arrow as by Python
+_YEARS = 1700, 2200  # which times of every unit can have
 _FEATURES = b"huggingface"  # the key in the file's metadata under which Hugging Face describes the columns
 _METADATA_BYTES = 4 << 20
 _MAX_NAMES = 10_000
@@ -93,7 +95,7 @@ def _in_columns(name: str, source, images: dict[str, str], kept: dict[str, str],
             batch = pyarrow.Table.from_batches([part]).flatten().combine_chunks()
             names[:] = [*pictures, *batch.schema.names]
             columns = [_texts([parquet_images.name_of(name, column, row + i) for i in range(1, len(batch) + 1)]) for column in pictures]
-            columns += [_column(c, classes.get(n, [])) for n, c in zip(batch.schema.names, batch.columns)]
+            columns += [_column(c.combine_chunks(), classes.get(n, [])) for n, c in zip(batch.schema.names, batch.columns)]
             row += len(batch)
             made = pyarrow.record_batch(columns, names=[f"{i}" for i in range(len(columns))])
             written = written or pyarrow.ipc.new_file(file, made.schema)
@@ -116,13 +118,52 @@ def _column(cells, names: list[str]):
     """The cells of a part of a column as text. Raises ArrowInvalid for bytes that are none."""
     import pyarrow
 
-    if not names and (pyarrow.types.is_string(cells.type) or pyarrow.types.is_large_string(cells.type)):
+    of = cells.type
+    if names:
+        return _texts(_named([cell(v) for v in cells.to_pylist()], names))
+    if pyarrow.types.is_dictionary(of):
+        return _column(cells.dictionary_decode(), names)
+    if pyarrow.types.is_string(of) or pyarrow.types.is_large_string(of):
         cells.validate(full=True)
-        return cells.cast(pyarrow.large_string()).fill_null("").combine_chunks()
-    if not names and pyarrow.types.is_integer(cells.type):
-        return cells.cast(pyarrow.large_string()).fill_null("").combine_chunks()
-    texts = [cell(v) for v in cells.to_pylist()]
-    return _texts(_named(texts, names) if names else texts)
+        return cells.cast(pyarrow.large_string()).fill_null("")
+    if pyarrow.types.is_integer(of) or pyarrow.types.is_boolean(of):
+        return cells.cast(pyarrow.large_string()).fill_null("")
+    if pyarrow.types.is_float32(of) or pyarrow.types.is_float64(of):
+        return _numbers(cells.cast(pyarrow.float64()))
+    if pyarrow.types.is_date32(of) or (pyarrow.types.is_timestamp(of) and of.tz is None):
+        return _times(cells)
+    return _texts([cell(v) for v in cells.to_pylist()])
+
+
+def _numbers(cells):
+    """The text that ``cell`` makes of each number. Arrow writes those without an exponent in the same way."""
+    import pyarrow
+    import pyarrow.compute as pc
+
+    kind = pyarrow.large_string()
+    is_zero, size = pc.equal(cells, 0.0), pc.abs(cells)
+    cells = pc.if_else(is_zero, 0.0, cells)  # without a sign
+    texts = pc.if_else(pc.is_nan(cells), pyarrow.scalar("NaN", kind), cells.cast(kind)).fill_null("")
+    alike = pc.or_(pc.or_(is_zero, pc.is_nan(cells)), pc.and_(pc.greater_equal(size, _LEAST), pc.less(size, _MOST))).fill_null(True)
+    if alike.false_count:
+        others = pc.invert(alike)
+        texts = pc.replace_with_mask(texts, others, _texts([cell(v) for v in cells.filter(others).to_pylist()]))
+    return texts
+
+
+def _times(cells):
+    """The text that ``cell`` makes of each date or time. Arrow writes those of whole seconds in these centuries in the same way."""
+    import pyarrow
+    import pyarrow.compute as pc
+
+    try:
+        whole = cells if pyarrow.types.is_date32(cells.type) else cells.cast(pyarrow.timestamp("s"))
+        first, last = (pc.year(v).as_py() for v in pc.min_max(whole).values())
+    except pyarrow.ArrowInvalid:  # parts of a second
+        first = last = None
+    if first is None or first < _YEARS[0] or last >= _YEARS[1]:
+        return _texts([cell(v) for v in cells.to_pylist()])
+    return whole.cast(pyarrow.large_string()).fill_null("")
 
 
 def _texts(cells: list[str]):

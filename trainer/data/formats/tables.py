@@ -7,6 +7,7 @@ from trainer.core.input import Input
 from trainer.data import foreign
 from trainer.data.formats import arff, arrays, dbf, delimited, fasta, marked, objects, parquet, plain, workbook
 from trainer.data.formats.decode import NotText, decode
+from trainer.data.formats.dialect import Dialect
 from trainer.data.formats.memory import MEMORY_SHARE, check, too_large
 from trainer.data.formats.table import NotATable, Table
 from trainer.data.names import ARRAYS, OF_INSTRUMENTS, SEQUENCES, TABLES, TEXT, WORKBOOKS, extension
@@ -110,8 +111,10 @@ def _plain(source: Input, suffix: str, wanted: set[str], settings, events: Event
     if suffix in _NOT_DELIMITED or settings.encoding or (suffix in WORKBOOKS and _MARKUP.match(_head(source).decode("utf-8", "replace"))):
         return None
 
-    def ours(text: str) -> tuple[Table, str]:
+    def ours(text: str) -> tuple[Table, Dialect | None]:
         try:
+            if marked.read(source.name, text) is not None:
+                raise plain.Unlike
             return delimited.split(source.name, text, wanted, settings)
         except (NotATable, UserError) as e:  # which the whole file may not be
             raise plain.Unlike from e

@@ -1,4 +1,4 @@
-"""Polygons in a shapefile: shapes in .shp, what is said of them in .dbf, and the reference system in .prj."""
+"""Polygons in a shapefile: shapes in .shp, what is said of them in .dbf, where each begins in .shx, and the reference system in .prj."""
 
 import struct
 from collections.abc import Iterator
@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy
 
-from trainer.data.vectors.layer import MOST_BYTES, Layer
+from trainer.data.vectors import tables
+from trainer.data.vectors.layer import Layer
 
-_MAGIC, _HEAD = 9994, 100
+_MAGIC, _HEAD, _RECORD = 9994, 100, 8
 _POLYGONS = (5, 15, 25)  # without and with heights or measures
 _PROJECTION_BYTES = 1 << 16
 
@@ -19,37 +20,52 @@ def read(file: Path, name: str, beside: dict[str, Path]) -> list[Layer]:
     system = ""
     if "prj" in beside and beside["prj"].stat().st_size <= _PROJECTION_BYTES:
         system = beside["prj"].read_text("utf-8", "replace").strip()
-    rows = _rows(beside["dbf"], beside.get("cpg")) if "dbf" in beside else iter(())
+    rows = list(tables.rows(beside["dbf"], beside.get("cpg"))) if "dbf" in beside else []
     layer = Layer(name, system)
-    for shape in _shapes(file):
-        layer.add(shape, next(rows, {}))
+    for number, shape in _shapes(file, beside.get("shx")):
+        row = rows[number] if number < len(rows) else {}
+        if row is not None:  # it was deleted
+            layer.add(shape, row)
     return [layer]
 
 
-def _bytes(file: Path) -> bytes:
-    if file.stat().st_size > MOST_BYTES:
-        raise ValueError(f"it is larger than {MOST_BYTES >> 20} MB; save it as a GeoPackage")
-    return file.read_bytes()
-
-
-def _shapes(file: Path) -> Iterator[Any]:
-    """The shape of each record, None for one that is no polygon or damaged."""
-    data = _bytes(file)
+def _shapes(file: Path, index: Path | None) -> Iterator[tuple[int, Any]]:
+    """The number of each record from 0, and its shape: None for one that is no polygon or damaged."""
+    data = tables.content(file)
     if len(data) < _HEAD or struct.unpack_from(">i", data)[0] != _MAGIC:
         raise ValueError("it is no shapefile")
-    at = _HEAD
-    while at + 8 <= len(data):
-        length = 2 * struct.unpack_from(">i", data, at + 4)[0]
-        at += 8
-        if length < 4 or at + length > len(data):
+    for number, at in enumerate(_indexed(index, len(data)) or _in_order(data)):
+        length = 2 * struct.unpack_from(">i", data, at + 4)[0] if at + _RECORD <= len(data) else -1
+        if length < 0 or at + _RECORD + length > len(data):
             raise ValueError("it is cut off: a record ends behind the end of the file")
-        yield _polygon(data[at : at + length])
-        at += length
+        yield number, _polygon(data[at + _RECORD : at + _RECORD + length])
+
+
+def _indexed(index: Path | None, length: int) -> list[int]:
+    """Where the records begin, by the file .shx; none where that is not beside it or is of another file."""
+    data = tables.content(index) if index is not None else b""
+    if len(data) < _HEAD + _RECORD or struct.unpack_from(">i", data)[0] != _MAGIC:
+        return []
+    places = 2 * numpy.frombuffer(data, ">i4", 2 * ((len(data) - _HEAD) // _RECORD), _HEAD).reshape(-1, 2)[:, 0].astype(numpy.int64)
+    return places.tolist() if ((places >= _HEAD) & (places < length)).all() else []
+
+
+def _in_order(data: bytes) -> list[int]:
+    """Where the records begin, in the order of their numbers. A shape that was changed stands at the end of the file with its number, and its old
+    one is left where it was. Numbers that are not those from 1 on count for nothing."""
+    found, at = [], _HEAD
+    while at + _RECORD <= len(data):
+        number, length = struct.unpack_from(">ii", data, at)
+        if length < 0:
+            raise ValueError("it is cut off: a record has no length")
+        found.append((number, at))
+        at += _RECORD + 2 * length
+    last = dict(found)
+    return [last[number] for number in sorted(last)] if sorted(last) == list(range(1, len(last) + 1)) else [place for _, place in found]
 
 
 def _polygon(record: bytes) -> Any:
-    kind = struct.unpack_from("<i", record)[0]
-    if kind not in _POLYGONS or len(record) < 44:
+    if len(record) < 44 or struct.unpack_from("<i", record)[0] not in _POLYGONS:
         return None
     parts, points = struct.unpack_from("<ii", record, 36)
     if parts < 1 or points < 3 or 44 + 4 * parts + 16 * points > len(record):
@@ -62,62 +78,22 @@ def _polygon(record: bytes) -> Any:
 
 
 def _of_rings(rings: list[numpy.ndarray]) -> Any:
-    """The polygon of rings, of which those that run clockwise are its outer ones and the others holes."""
+    """The polygon of rings, of which those that run clockwise are its outer ones and the others holes. A hole belongs to the smallest outer ring
+    around it; one without such a ring is a part of its own."""
     import shapely
 
     made = [shapely.Polygon(ring) for ring in rings if len(ring) >= 4]
     outer = [p for p in made if not p.exterior.is_ccw]
-    holes = [p for p in made if p.exterior.is_ccw]
-    if not outer:
-        outer, holes = holes, []
+    holes = [p for p in made if p.exterior.is_ccw and outer]
+    outer = outer or made
     inside: list[list[Any]] = [[] for _ in outer]
+    alone = []
     for hole in holes:
-        point = hole.exterior.coords[0]
-        number = next((i for i, p in enumerate(outer) if shapely.intersects_xy(p, *point)), None)
-        if number is not None:
-            inside[number].append(hole.exterior)
-    parts = [shapely.Polygon(p.exterior, h) for p, h in zip(outer, inside)]
+        point = hole.representative_point() if hole.area > 0 else shapely.Point(hole.exterior.coords[0])
+        around = [i for i, p in enumerate(outer) if p.area >= hole.area and shapely.intersects_xy(p, point.x, point.y)]
+        if around:
+            inside[min(around, key=lambda i: outer[i].area)].append(hole.exterior)
+        else:
+            alone.append(hole)
+    parts = [*(shapely.Polygon(p.exterior, h) for p, h in zip(outer, inside)), *alone]
     return parts[0] if len(parts) == 1 else shapely.MultiPolygon(parts) if parts else None
-
-
-def _rows(file: Path, encoding: Path | None) -> Iterator[dict[str, Any]]:
-    """What the table says of each record."""
-    data = _bytes(file)
-    if len(data) < 32:
-        return
-    count, head, width = struct.unpack_from("<IHH", data, 4)
-    fields = []
-    at, place = 32, 1
-    while at + 32 <= min(head, len(data)) and data[at] != 13:
-        name = data[at : at + 11].split(b"\0")[0].decode("ascii", "replace")
-        fields.append((name, chr(data[at + 11]), place, data[at + 16]))
-        place, at = place + data[at + 16], at + 32
-    code = _code(encoding)
-    for number in range(min(count, max(0, len(data) - head) // max(1, width))):
-        record = data[head + number * width : head + (number + 1) * width]
-        yield {name: _value(record[start : start + length], kind, code) for name, kind, start, length in fields}
-
-
-def _code(file: Path | None) -> str:
-    if file is None or file.stat().st_size > 100:
-        return "utf-8"
-    name = file.read_text("ascii", "replace").strip()
-    try:
-        "".encode(name)
-    except (LookupError, ValueError):
-        return "utf-8"
-    return name
-
-
-def _value(cell: bytes, kind: str, code: str) -> str | float | None:
-    try:
-        text = cell.decode(code).strip(" \0")
-    except (UnicodeDecodeError, LookupError):
-        text = cell.decode("latin-1").strip(" \0")
-    if kind in "NF" and text:
-        try:
-            number = float(text)
-        except ValueError:
-            return None
-        return int(number) if number.is_integer() else number
-    return text or None

@@ -6,9 +6,8 @@ from typing import BinaryIO
 from trainer.core.input import Input
 from trainer.data import names, rasters
 from trainer.data.images import Index, opened
-from trainer.kinds.annotated import limits
+from trainer.kinds.annotated import limits, turning
 
-_TURNED = range(5, 9)  # values of EXIF's orientation with which width and height change places
 _ORIENTATION = 0x0112
 _LIST_BYTES = 16 << 20
 _BOTH = "both"  # training and validation together
@@ -63,11 +62,15 @@ def _around(name: str) -> list[str]:
 def upright_size(file: Path | BinaryIO) -> tuple[int, int]:
     """Width and height of a picture as it is to be seen. Raises OSError or ValueError."""
     width, height = rasters.size(file)
+    return (height, width) if orientation(file) in turning.SIDES else (width, height)
+
+
+def orientation(file: Path | BinaryIO) -> int:
+    """How EXIF turns a picture before it is shown; 1 for not at all. Raises OSError or ValueError."""
     if not rasters.form(file).plain:
-        return width, height  # bands are read as they are stored
+        return 1  # bands are read as they are stored
     with opened(rasters.rewound(file)) as image:
-        turned = image.getexif().get(_ORIENTATION) in _TURNED
-    return (height, width) if turned else (width, height)
+        return image.getexif().get(_ORIENTATION, 1)
 
 
 def listed_splits(texts: list[Input], others: list[Input]) -> tuple[dict[str, str], tuple[str, ...]]:

@@ -10,19 +10,21 @@ from trainer.data.annotations import (
     coco as looked_coco,
     label_studio as looked_studio,
     labelme as looked_labelme,
+    numbered as looked_numbered,
     sniff,
     via as looked_via,
 )
 from trainer.data.images import Index
 from trainer.data.sources import Sources
 from trainer.errors import UserError
-from trainer.kinds.annotated import box_tables, coco, cvat, label_studio, labelme, limits, matching, via, voc, yolo
+from trainer.kinds.annotated import box_tables, coco, cvat, label_studio, labelme, limits, matching, numbered, via, voc, yolo
 from trainer.kinds.annotated.shapes import LeftOut, Listed
 
 COCO = ("COCO polygons or masks", "COCO boxes", "COCO")
 VIA = ("regions of the VGG Image Annotator (VIA)", "regions of the VGG Image Annotator (VIA) 3")
 YOLO, VOC, LABELME, LABEL_STUDIO, CVAT, TABLE = "YOLO", "Pascal VOC", "LabelMe", "Label Studio", "CVAT", "boxes in a table"
-FORMATS = (*COCO, *VIA, YOLO, VOC, LABELME, LABEL_STUDIO, CVAT, TABLE)  # as trainer/data/annotations calls them
+NUMBERED = looked_numbered.FORMAT
+FORMATS = (*COCO, *VIA, YOLO, VOC, LABELME, LABEL_STUDIO, CVAT, TABLE, NUMBERED)  # as trainer/data/annotations calls them
 _DELIMITED = ("csv", "tsv", "tab", "txt")
 
 
@@ -114,7 +116,17 @@ def _of_tables(sources: Sources, class_name: str, read: Read) -> None:
             read.add(source, box_tables.read(source, index, read.left, class_name), [])
 
 
+def _of_numbered(sources: Sources, class_name: str, read: Read) -> None:
+    sides = looked_numbered.sides_of(sources.images)
+    for picture, mask in zip(sides.pictures, sides.masks) if sides is not None else ():
+        if (one := numbered.read(picture.name, mask, read.left)) is not None:
+            read.add(mask, [one], [])
+        else:
+            read.files.append(mask.name)
+    read.files += [m.name for m in sides.masks_alone] if sides is not None else []
+
+
 READERS: dict[str, Callable[[Sources, str, Read], None]] = {
     **dict.fromkeys(COCO, _of_coco), **dict.fromkeys(VIA, _of_via), YOLO: _of_yolo, VOC: _of_xml, LABELME: _of_labelme,
-    LABEL_STUDIO: _of_label_studio, CVAT: _of_cvat, TABLE: _of_tables,
+    LABEL_STUDIO: _of_label_studio, CVAT: _of_cvat, TABLE: _of_tables, NUMBERED: _of_numbered,
 }  # fmt: skip

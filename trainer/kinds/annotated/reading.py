@@ -7,7 +7,7 @@ from trainer.data import names
 from trainer.data.annotations.held import Annotations
 from trainer.data.sources import Sources
 from trainer.errors import UserError, count, some
-from trainer.kinds.annotated import geometry, matching, readers
+from trainer.kinds.annotated import geometry, matching, readers, turning
 from trainer.kinds.annotated.readers import Read
 from trainer.kinds.annotated.shapes import Annotated, LeftOut, Listed, Picture, Shape
 
@@ -39,7 +39,7 @@ def read(sources: Sources, annotations: Annotations, class_name: str = "") -> An
     classes = [c for c in dict.fromkeys(read.classes) if c in present]
     classes += sorted(present - set(classes), key=names.natural)
     annotated = {p.source.name for p in pictures}
-    rest = tuple(i for i in sources.images if i.name not in annotated)
+    rest = tuple(i for i in sources.images if i.name not in annotated and i.name not in read.files)
     return Annotated(annotations.format, pictures, tuple(classes), read.left, read.changed, frozenset((*read.files, *files)), rest)
 
 
@@ -80,7 +80,7 @@ def _picture(image: Input, entries: list[Listed], splits: dict[str, str], read: 
         return None, 0
     shapes: dict[tuple, Shape] = {}
     outside = 0
-    for listed in entries:
+    for listed in (_upright(e, image, width, height, read) for e in entries):
         scale = _scale(listed, width, height, image.name, read)
         if scale is None:
             return None, 0
@@ -93,6 +93,25 @@ def _picture(image: Input, entries: list[Listed], splits: dict[str, str], read: 
                 shapes[_key(cleaned.shape)] = cleaned.shape
     chosen = names.chosen_split(image.name) or splits.get(names.stem(image.name)) or _split([e.split for e in entries], image, read)
     return Picture(image, width, height, chosen, list(shapes.values())), outside
+
+
+def _upright(listed: Listed, image: Input, width: int, height: int, read: Read) -> Listed:
+    """The entry in the frame of the upright picture: where only the picture as it is stored has the form that the entry tells, it is turned."""
+    sized = listed.width > 0 and listed.height > 0
+    if listed.shares or (sized and (_is_form(listed, width, height) or not _is_form(listed, height, width))):
+        return listed
+    orientation = matching.orientation(image.file)
+    if orientation not in turning.SIDES:
+        return listed
+    if not sized:
+        read.changed.add(turning.UNCLEAR, image.name)
+        return listed
+    read.changed.add("annotations of pictures as they are stored are turned as EXIF shows the pictures", image.name)
+    return turning.turned(listed, orientation)
+
+
+def _is_form(listed: Listed, width: int, height: int) -> bool:
+    return abs(width * listed.height / (height * listed.width) - 1) <= _SAME_RATIO
 
 
 def _key(shape: Shape) -> tuple:
@@ -117,7 +136,7 @@ def _scale(listed: Listed, width: int, height: int, name: str, read: Read) -> tu
     if not listed.width or not listed.height or (listed.width, listed.height) == (width, height):
         return 1.0, 1.0
     x, y = width / listed.width, height / listed.height
-    if abs(x / y - 1) > _SAME_RATIO:
+    if not _is_form(listed, width, height):
         read.left.add("the annotations are of a picture of another form", name)
         return None
     read.changed.add("annotations of pictures in another resolution are scaled", name)

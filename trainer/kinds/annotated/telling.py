@@ -2,6 +2,7 @@
 
 from trainer.data.checks import Checks
 from trainer.errors import count, some
+from trainer.kinds.annotated import turning
 from trainer.kinds.annotated.shapes import Annotated
 
 
@@ -12,7 +13,8 @@ def tell(annotated: Annotated, checks: Checks) -> None:
         (annotated.changed, checks.ok, "annotations_repaired"),
     ):
         for reason, number in noted.counts.items():
-            level(code, f"{'Once' if number == 1 else f'{number:,} times'} {reason}, for example in {some(noted.names[reason], 5)}.")
+            said = checks.warning if reason == turning.UNCLEAR else level
+            said(code, f"{'Once' if number == 1 else f'{number:,} times'} {reason}, for example in {some(noted.names[reason], 5)}.")
             if noted is annotated.left_out:
                 checks.drop(reason, number)
     if annotated.not_annotated:

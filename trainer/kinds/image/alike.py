@@ -4,14 +4,12 @@ edges. They are for the comparison of splits; no model that is delivered reads t
 from collections.abc import Sequence
 
 import numpy
-from PIL import Image
 
 from trainer.core.example import Example
-from trainer.data import rasters
 from trainer.data.images import opened
+from trainer.data.pictures.looks import SIDE, small
 from trainer.errors import UserError
 
-_SIDE = 64  # pixels of the picture that is looked at
 _CELLS = 4  # side by side, for colours and for edges
 _BINS = 8  # of a histogram of colours, and directions of edges
 _MOST = 500_000_000  # pixels of all pictures, which take some seconds
@@ -25,7 +23,7 @@ def of(examples: Sequence[Example]) -> numpy.ndarray | None:
     found = numpy.zeros((len(examples), WIDTH), numpy.float32)
     for place, example in enumerate(examples):
         try:
-            found[place] = _numbers(_small(example.content))
+            found[place] = _numbers(small(example.content))
         except (OSError, ValueError, UserError):
             continue
     return found
@@ -39,28 +37,14 @@ def _pixels(file) -> int:
         return 0
 
 
-def _small(file) -> numpy.ndarray:
-    """The picture (side x side x 3) from 0 to 1; of measured pictures the first three bands, each over its own range."""
-    if rasters.form(file).plain:
-        image = rasters.seen(file)
-        image.thumbnail((2 * _SIDE, 2 * _SIDE), Image.Resampling.BOX)
-        return numpy.asarray(image.convert("RGB").resize((_SIDE, _SIDE), Image.Resampling.BOX), numpy.float32) / 255
-    pixels, _ = rasters.values(file)
-    rows, columns = (numpy.linspace(0, size - 1, _SIDE).round().astype(int) for size in pixels.shape[:2])
-    bands = numpy.nan_to_num(pixels[numpy.ix_(rows, columns)].astype(numpy.float64), posinf=0, neginf=0)[:, :, :3]
-    low, high = bands.min((0, 1)), bands.max((0, 1))
-    scaled = (bands - low) / numpy.where(high > low, high - low, 1)
-    return numpy.resize(scaled.transpose(2, 0, 1), (3, _SIDE, _SIDE)).transpose(1, 2, 0).astype(numpy.float32)
-
-
 def _numbers(picture: numpy.ndarray) -> numpy.ndarray:
     """Mean and deviation of each colour in each cell, the directions of edges in each cell, and a histogram of each colour."""
-    step = _SIDE // _CELLS
+    step = SIDE // _CELLS
     cells = picture.reshape(_CELLS, step, _CELLS, step, 3)
     down, right = numpy.gradient(picture.mean(axis=2))
     direction = ((numpy.arctan2(down, right) % numpy.pi) / numpy.pi * _BINS).astype(int) % _BINS
     strength = numpy.hypot(down, right)
     rows, columns = (place // step for place in numpy.indices(strength.shape))
     edges = numpy.bincount(((rows * _CELLS + columns) * _BINS + direction).ravel(), strength.ravel(), _CELLS * _CELLS * _BINS)
-    colours = [numpy.histogram(picture[:, :, band], _BINS, (0, 1))[0] / (_SIDE * _SIDE) for band in range(3)]
+    colours = [numpy.histogram(picture[:, :, band], _BINS, (0, 1))[0] / (SIDE * SIDE) for band in range(3)]
     return numpy.concatenate([cells.mean((1, 3)).ravel(), cells.std((1, 3)).ravel(), edges / step**2, *colours])

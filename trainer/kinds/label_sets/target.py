@@ -15,6 +15,7 @@ from trainer.targets.promise import Kept, Promise
 from trainer.targets.temperature import HeldOut
 
 _ROWS = 128  # of an evaluation in memory at once
+_LEAST = 1e-12  # of a probability
 _FAR = 80.0  # a logit beyond which a probability does not change
 
 
@@ -70,6 +71,15 @@ class Labels:
 
     def confidence(self, outputs: numpy.ndarray) -> None:
         return None
+
+    def uncertainty(self, outputs: numpy.ndarray) -> numpy.ndarray:
+        """The sum over the labels of how little a model knows of each (its entropy in bits), as a share of the largest sum."""
+        likely = numpy.clip(outputs[:, : len(self.labels)].astype(numpy.float64), _LEAST, 1 - _LEAST)
+        unsure = likely * numpy.log2(likely) + (1 - likely) * numpy.log2(1 - likely)
+        return numpy.asarray(-unsure.mean(axis=1))
+
+    def label_form(self) -> dict:
+        return {"separator": self.separator, "none": forms.NONE}
 
     def answers(self, outputs: numpy.ndarray, truth: numpy.ndarray) -> LabelSets:
         return LabelSets(truth > 0, self.predicted(outputs), outputs[:, : len(self.labels)].astype(numpy.float64))

@@ -19,6 +19,10 @@ class Language(ExampleKind):
     options_place = -1  # where forms of earlier versions have them
     targets = (Tokens,)
     things = "examples"
+    why_one_split = (
+        "What the score would be with texts of new sources is not measured: no small model continues texts well enough to show it. Put texts of "
+        "other sources into a file named test to measure it."
+    )
     why_no_single_answers = (
         "A language model writes one token after the other with torch, which the small process here does not have. Submit a dataset with "
         "your prompts to ncsa.ray.predict, or download the model: its README has the lines of Python that continue a text."

@@ -13,6 +13,10 @@ class ObjectsInPictures(ExampleKind):
     tasks = (BOXES, OUTLINES)
     targets = (Objects,)
     things = "pictures"
+    why_one_split = (
+        "What the score would be with pictures of new places is not measured: it would take a small model of objects, fitted several times, which "
+        "costs as much as a good part of the training. Put pictures of other places into a folder named test to measure it."
+    )
     choosing_metrics = CHOOSING
     annotation_formats = readers.FORMATS
     takes_options = ("augmentation",)

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from trainer.core.example import SPLITS, Dataset, Example
 from trainer.core.kind import Kind
 from trainer.data import audit, chosen, duplicates, images, names, ordered, splits, subset
+from trainer.data.annotations import numbered
 from trainer.data.checks import Checks
 from trainer.data.claims import Claim, Files
 from trainer.data.keys import Keys
@@ -40,7 +41,7 @@ def claim(kind: Kind, files: Files, settings) -> Claim | None:
     asked = settings.task in kind.tasks
     if not files.sources.images or (not asked and looked.is_said(settings)):
         return None
-    annotations = looked.find(files)
+    annotations = looked.find(files) or (numbered.find(files.sources, asked=True) if asked else None)
     if annotations is None or annotations.format not in readers.FORMATS:
         return None
     annotated = reading.read(files.sources, annotations, settings.label_column.strip() if asked else "")
@@ -163,24 +164,25 @@ def to_predict(kind: Kind, sources: Sources, labels_known: bool = True) -> tuple
     """All pictures of a dataset, with their objects where it has annotations that can be read, and the files."""
     if not sources.images:
         raise UserError("no_data", "The dataset has no pictures, which the model reads.", "Add PNG, JPEG or TIFF files, or choose another model.")
-    targets = _annotated(sources) if labels_known else {}
-    examples = [Example(i.name, 0, i.file, targets.get(i.name, "")) for i in sources.images]
+    targets, files = _annotated(sources)
+    targets = targets if labels_known else {}
+    examples = [Example(i.name, 0, i.file, targets.get(i.name, "")) for i in sources.images if i.name not in files]
     readable = [e for e in examples if images.decodes(e.content, whole=False)]
     return readable, [e.file for e in readable], len(examples) - len(readable)
 
 
-def _annotated(sources: Sources) -> dict[str, str]:
-    """The targets of pictures that are annotated; none where the annotations cannot be used."""
+def _annotated(sources: Sources) -> tuple[dict[str, str], frozenset[str]]:
+    """The targets of pictures that are annotated, and the files that say so; none where the annotations cannot be used."""
     from trainer.data.annotations import look
 
     annotations = look.find(sources)
     if annotations is None or annotations.format not in readers.FORMATS:
-        return {}
+        return {}, frozenset()
     try:
         annotated = reading.read(sources, annotations)
     except UserError:
-        return {}
-    return {p.source.name: truths.written(p, annotated.has_outlines) for p in annotated.pictures}
+        return {}, frozenset()
+    return {p.source.name: truths.written(p, annotated.has_outlines) for p in annotated.pictures}, annotated.files
 
 
 def most(data: Dataset) -> int:

@@ -152,6 +152,19 @@ def is_jpeg(file: Path) -> bool:
         return stream.read(3) == _JPEG
 
 
+def palette(file: Path) -> list[int]:
+    """The packed colours of the palette of a mask; none without one, and where it cannot be read."""
+    try:
+        if arrays.is_array(file):
+            return []
+        with opened(file) as image:
+            colours = image.getpalette("RGB") if image.mode == "P" else None
+    except (OSError, ValueError, SyntaxError):
+        return []
+    entries = numpy.asarray(colours or [], numpy.int64).reshape(-1, 3)
+    return (entries @ (1 << 16, 1 << 8, 1)).tolist()
+
+
 def has_fractions(file: Path) -> bool:
     """Whether a picture is of one band of numbers with fractions. Raises OSError or ValueError."""
     if arrays.is_array(file):

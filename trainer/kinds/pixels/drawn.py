@@ -16,6 +16,7 @@ BACKGROUND = "background"
 SEPARATOR = "; "  # between the classes of a picture
 DRAWN = "outlines: "  # before the classes that were drawn in a picture to be answered
 _ORIENTATION = 0x0112  # of EXIF: how a picture is turned before it is shown
+UPSIDE = 4  # the last of its values that keep width and height
 _BACK = {  # from a picture as it is seen to the same as it is stored
     2: Image.Transpose.FLIP_LEFT_RIGHT, 3: Image.Transpose.ROTATE_180, 4: Image.Transpose.FLIP_TOP_BOTTOM, 5: Image.Transpose.TRANSPOSE,
     6: Image.Transpose.ROTATE_90, 7: Image.Transpose.TRANSVERSE, 8: Image.Transpose.ROTATE_270,
@@ -38,7 +39,7 @@ class Drawing:
     @property
     def size(self) -> tuple[int, int]:
         """Width and height of the picture as it is stored."""
-        return (self.height, self.width) if self.orientation > 4 else (self.width, self.height)
+        return (self.height, self.width) if self.orientation > UPSIDE else (self.width, self.height)
 
     def classes(self, labels: Sequence[str], unknown: int) -> numpy.ndarray:
         """The place in ``labels`` of the class of each pixel, as the picture is stored (height x width, uint8).
@@ -58,7 +59,7 @@ class Drawing:
 def of(picture: Picture) -> Drawing:
     """The drawing of an annotated picture. A class that is called background is the same as no shape."""
     shapes = tuple(replace(s, label=label(s.label)) for s in picture.shapes)
-    return Drawing(shapes, picture.width, picture.height, _orientation(picture.source.file))
+    return Drawing(shapes, picture.width, picture.height, orientation(picture.source.file))
 
 
 def label(name: str) -> str:
@@ -66,7 +67,7 @@ def label(name: str) -> str:
     return BACKGROUND if name.strip().lower() == BACKGROUND else name.replace(SEPARATOR.strip(), ",")
 
 
-def _orientation(file: Path) -> int:
+def orientation(file: Path) -> int:
     """How a picture is turned before it is shown; 1 for one that is read band by band, and where nothing is known."""
     if not rasters.form(file).plain:
         return 1

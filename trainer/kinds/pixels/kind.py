@@ -18,6 +18,10 @@ class Pixels(ExampleKind):
     annotation_formats = ("GeoJSON", "a GeoPackage", "a shapefile")  # over scenes
     targets = (PixelClasses, PixelNumbers)
     things = "pictures"
+    why_one_split = (
+        "What the score would be with pictures of new places is not measured: it would take a small model of pixels, fitted several times, which "
+        "costs as much as a good part of the training. Put pictures of other places into a folder named test to measure it."
+    )
     choosing_metrics = (MIOU, ACCURACY, BORDERS)
     options_place = 5
     takes_options = ("augmentation", "image_size")
@@ -184,7 +188,7 @@ class Pixels(ExampleKind):
         return (Column(IMAGE, IMAGE, is_file=True),) if ANY_SIZE in description["encoder"] else None
 
     def responder(self, answers, target):
-        from trainer.kinds.pixels import answers as single
+        from trainer.kinds.pixels.single import answers as single
 
         return single.Painter(answers, target)
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from trainer.core.example import Dataset, Example
 from trainer.core.input import Input
 from trainer.core.kind import Kind
-from trainer.data import images, names, rasters, splits
-from trainer.data.annotations import masks
+from trainer.data import images, rasters, splits
+from trainer.data.annotations import masks, numbered
 from trainer.data.annotations.masks import Sides
 from trainer.data.checks import Checks
 from trainer.data.claims import FORM, Claim, Files
@@ -16,12 +16,11 @@ from trainer.errors import UserError, count, left_out, some
 from trainer.kinds.pixels import arrays, codings, outlined, scanning, splitting
 from trainer.kinds.pixels.content import MASK, Pixels
 from trainer.kinds.pixels.drawn import SEPARATOR, Drawing
+from trainer.kinds.pixels.masks import alike, naming, others
 from trainer.kinds.pixels.scanning import Pair
 from trainer.run_folder.events import Events
 
 CLASSES, NUMBERS = "image-segmentation", "pixel-regression"
-_NAMES = ("classes", "labels", "names", "class_names", "classnames", "codes")
-_LONGEST = 1 << 16  # bytes of a file with names of classes
 _MOSTLY = 0.8  # share of the pixels of masks with one of few colours
 MOST_ANSWERS = 9000  # files of a prediction: the service takes 10 000 from a run
 
@@ -57,6 +56,8 @@ def claim(kind: Kind, files: Files, settings) -> Claim | None:
 
 
 def _find(sources: Sources, task: str) -> Reading | None:
+    if (objects := numbered.sides_of(sources.images)) is not None and numbered.are_many(objects):
+        return None  # outlines of single objects
     if task != NUMBERS and (sides := masks.find(sources.images) or arrays.find(sources.images, sources.tables, False)) is not None:
         return Reading(sides, False)
     if task == CLASSES:
@@ -106,16 +107,21 @@ def load(claim: Claim, settings, checks: Checks) -> Dataset:
         return outlined.load(claim, settings, checks)
     assert claim.files is not None
     sides, measured = claim.reading.sides, claim.reading.measured
+    if not measured and numbered.may_be(sides) and not naming.find(claim.files.sources).file:
+        _ask_what_numbers_are(sides, settings.task, checks)
     task, what = (NUMBERS, "a number") if measured else (CLASSES, "a class")
     example = f"{sides.pictures[0].name} and {sides.masks[0].name}"
     why = f"The task is {what} for each pixel: {count(len(sides.masks), 'picture')} with masks that pair by their names, such as {example}."
     checks.events.decision("task", task, why)
+    others.tell(sides, claim.files.sources.images, checks)
     scanning.tell_of_those_alone(sides.pictures_alone, sides.masks_alone, len(sides.masks), checks)
     scanned = scanning.scan(sides.pictures, sides.masks, measured, checks)
+    alike.tell_of_turned(scanned.pairs, checks)
     coding: codings.Classes | codings.Numbers = codings.Numbers(0.0, 1.0)
     labels: tuple[str, ...] = ()
     if not measured:
-        coding, labels = scanning.classes(scanned, *named(claim.files.sources), checks)
+        coding, labels = scanning.classes(scanned, naming.find(claim.files.sources), checks)
+        alike.tell_of_unlabelled(scanned.pairs, coding, checks)
         coding = replace(coding, labels=labels)
     by_name = {p.picture.name: p for p in scanned.pairs}
     filled = {p.picture.name: isinstance(coding, codings.Numbers) or coding.is_filled(p.counts) for p in scanned.pairs}
@@ -137,15 +143,19 @@ def load(claim: Claim, settings, checks: Checks) -> Dataset:
     )  # fmt: skip
 
 
-def named(sources: Sources) -> tuple[dict[int, str], str]:
-    """The names of the classes by value, from a file with a name in each line, and the name of that file; none where there is none."""
-    for source in (*sources.texts, *sources.tables, *sources.others):
-        if names.stem(source.name) not in _NAMES or names.extension(source.name) not in ("txt", "names") or source.size > _LONGEST:
-            continue
-        lines = [line.strip() for line in source.file.read_text("utf-8-sig", "replace").splitlines() if line.strip()]
-        if 2 <= len(lines) <= codings.MOST:
-            return {i: line.replace(SEPARATOR.strip(), ",") for i, line in enumerate(lines)}, source.name
-    return {}, ""
+def _ask_what_numbers_are(sides: Sides, task: str, checks: Checks) -> None:
+    """Values that may be classes or numbers of objects are classes where the user says so. Raises UserError where nobody does."""
+    what = f"The values of masks such as {sides.masks[0].name} go from 1 on, each in one piece, and differ in their number from picture to picture"
+    if task == CLASSES:
+        checks.warning(
+            "mask_numbers", f"{what}: if they number the objects of a picture, they are no classes. Set task to instance-segmentation then."
+        )
+        return
+    raise UserError(
+        "mask_numbers", f"{what}, so they may be classes or the numbers of objects.",
+        "Set task to instance-segmentation if each value is one object, or to image-segmentation if each is one class. A file classes.txt with a "
+        "name in each line says the latter, too.",
+    )  # fmt: skip
 
 
 def _whole(example: Example, pair: Pair, coding: codings.Classes | codings.Numbers, labels: tuple[str, ...]) -> Example:
@@ -191,6 +201,8 @@ def to_predict(
             text = "The answers are not compared with masks that cannot be read or have another size than their picture"
             events.warning("masks_unused", f"{text}: {some(unfit, 5)}.")
         masked = frozenset(m.name for m in (*reading.sides.masks, *reading.sides.masks_alone))
+    elif not measured and drawings and (objects := numbered.sides_of(sources.images)) is not None:
+        masked = frozenset(m.name for m in (*objects.masks, *objects.masks_alone))
     pictures = [i for i in sources.images if i.name not in masked]
     fine = [p for p in pictures if p.name in scenes or images.decodes(p.file)]
     if len(fine) < len(pictures) and events is not None:

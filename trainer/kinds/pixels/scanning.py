@@ -14,10 +14,14 @@ from trainer.core.input import Input
 from trainer.data import rasters
 from trainer.data.checks import Checks
 from trainer.errors import UserError, count, left_out, some
-from trainer.kinds.pixels import codings
+from trainer.kinds.pixels import codings, drawn
+from trainer.kinds.pixels.masks import alike
+from trainer.kinds.pixels.masks.naming import Named
 
 _LOOKERS = 8  # at a time: each holds a mask
 _SAMPLE = 20  # masks that tell whether all are in colours
+_ENDS, _LEAST = 0.99, 1e-4  # shares of the pixels that are near 0 or 255, and that must be near each, where masks have two values
+_BETWEEN = 8  # values from 64 on that are neither near 0 nor near 255
 MOST_ALONE = 0.1  # share of the masks without a picture, from which the names are wrong
 
 
@@ -34,7 +38,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Scanned:
-    """The pairs that can be used. ``jpegs`` says that most masks are JPEG files."""
+    """The pairs that can be used. ``jpegs`` says that some masks are JPEG files."""
 
     pairs: list[Pair]
     colours: bool
@@ -48,13 +52,10 @@ def scan(pictures: Sequence[Input], masks: Sequence[Input], measured: bool, chec
     """
     sample = masks[:: max(1, len(masks) // _SAMPLE)]
     colours = not measured and any(_safely(codings.in_colours, m.file) for m in sample)
-    jpegs = 2 * sum(bool(_safely(codings.is_jpeg, m.file)) for m in sample) > len(sample)
-
-    def look(picture: Input, mask: Input) -> Pair | str:
-        return _pair(picture, mask, colours, measured)
-
-    with concurrent.futures.ThreadPoolExecutor(min(_LOOKERS, len(os.sched_getaffinity(0)))) as pool:
-        found = list(pool.map(look, pictures, masks))
+    jpegs = any(_safely(codings.is_jpeg, m.file) for m in masks)
+    found = _looked(pictures, masks, colours, measured)
+    if not colours and alike.palettes_differ([p for p in found if isinstance(p, Pair)]):
+        colours, found = True, _looked(pictures, masks, True, measured)
     pairs = [p for p in found if isinstance(p, Pair)]
     fitting = [p for p in pairs if rasters.size(p.picture.file) == p.size]
     _tell_of_unreadable([f for f in found if isinstance(f, str)], checks)
@@ -62,6 +63,14 @@ def scan(pictures: Sequence[Input], masks: Sequence[Input], measured: bool, chec
     if not fitting:
         raise UserError("no_masks", "No mask of the dataset can be read.", "Save the masks as PNG or TIFF files that an ordinary viewer can show.")
     return Scanned(fitting, colours, jpegs)
+
+
+def _looked(pictures: Sequence[Input], masks: Sequence[Input], colours: bool, measured: bool) -> list[Pair | str]:
+    def look(picture: Input, mask: Input) -> Pair | str:
+        return _pair(picture, mask, colours, measured)
+
+    with concurrent.futures.ThreadPoolExecutor(min(_LOOKERS, len(os.sched_getaffinity(0)))) as pool:
+        return list(pool.map(look, pictures, masks))
 
 
 def _safely(look: Callable[[Path], bool], file: Path) -> bool:
@@ -101,6 +110,8 @@ def _tell_of_sizes(unfit: list[Pair], fitting: int, checks: Checks) -> None:
     first = unfit[0]
     width, height = rasters.size(first.picture.file)
     example = f"{first.picture.name} is {width} x {height} and {first.mask.name} {first.size[0]} x {first.size[1]} pixels"
+    if first.size == (height, width) and alike.orientation(first.picture.file) > drawn.UPSIDE:
+        example += "; EXIF turns the picture when it is shown, and its mask is of the turned one: save the pictures turned, without EXIF"
     if not fitting:
         raise UserError(
             "mask_sizes", f"No mask has the size of its picture: {example}.",
@@ -125,25 +136,52 @@ def tell_of_those_alone(pictures: Sequence[Input], masks: Sequence[Input], pairs
             checks.drop(f"a {what} without {other}", len(files))
 
 
-def classes(scanned: Scanned, named: dict[int, str], where: str, checks: Checks) -> tuple[codings.Classes, tuple[str, ...]]:
-    """The coding of the masks and the names of its classes. ``named`` are names by value, from the file ``where``. Raises UserError."""
+def classes(scanned: Scanned, named: Named, checks: Checks) -> tuple[codings.Classes, tuple[str, ...]]:
+    """The coding of the masks and the names of its classes, by a file that names them. Raises UserError."""
     total: Counter = Counter()
     for pair in scanned.pairs:
         total.update(pair.counts)
     coding = (_of_colours if scanned.colours else _of_values)(total, scanned, checks)
-    if named and not scanned.colours:
-        _check_names(coding, named, where, scanned)
-    labels = tuple(named.get(v) or codings.name(v, coding.values, coding.colours) for v in coding.values)
+    if not named.values:
+        alike.check_one_coding(scanned.pairs, coding)
+    labels = _labels(coding, named, scanned, checks)
     if len(labels) < 2:
         raise UserError(
             "one_class", f"All pixels of all {count(len(scanned.pairs), 'mask')} are of one class ({labels[0]}), so there is nothing to learn.",
-            "Add masks with at least two values, and submit again.",
+            "Add masks with at least two values, and submit again.", _unknown(coding, total),
         )  # fmt: skip
     form = "colours" if coding.colours else "values"
     listed = some([f"{label} ({total[v] / total.total():.1%})" for label, v in zip(labels, coding.values)], 12)
-    unknown = f" Pixels of the value {coding.nodata} have no class and are not learnt." if coding.nodata is not None else ""
-    checks.events.decision("mask_classes", list(labels), f"The {form} of the masks are {len(labels)} classes: {listed}.{unknown}")
+    unknown = _unknown(coding, total)
+    checks.events.decision(
+        "mask_classes", list(labels), f"The {form} of the masks are {len(labels)} classes: {listed}.{' ' * bool(unknown)}{unknown}"
+    )
     return coding, labels
+
+
+def _unknown(coding: codings.Classes, total: Counter) -> str:
+    """The sentence about pixels without a class."""
+    if coding.nodata is None:
+        return ""
+    share = total[coding.nodata] / total.total()
+    return f"{share:.1%} of the pixels are no data of a TIFF or of the value {coding.nodata}: those have no class and are not learnt."
+
+
+def _labels(coding: codings.Classes, named: Named, scanned: Scanned, checks: Checks) -> tuple[str, ...]:
+    """The names of the classes. Raises UserError where the file of names lacks one."""
+    plain = [codings.name(v, coding.values, coding.colours) for v in coding.values]
+    if named.values and not coding.colours:
+        _check_names(coding, named.values, named.file, scanned)
+        return tuple(named.values.get(v) or name for v, name in zip(coding.values, plain))
+    if named.colours and coding.colours:
+        labels = tuple(named.colour(v) or name for v, name in zip(coding.values, plain))
+        if len(set(labels)) == len(labels):
+            return labels
+    if named.file:
+        what = "values" if named.values else "colours"
+        text = f"{named.file} names classes by {what}, and those of the masks are others, so the classes are called {some(plain, 4)}."
+        checks.warning("names_unused", f"{text} A line such as ice,255,0,0 names a colour; of values, the first line names 0.")
+    return tuple(plain)
 
 
 def check_learnt(coding: codings.Classes, labels: Sequence[str], train: Sequence[Pair], checks: Checks) -> None:
@@ -160,29 +198,46 @@ def check_learnt(coding: codings.Classes, labels: Sequence[str], train: Sequence
 
 
 def _of_values(total: Counter, scanned: Scanned, checks: Checks) -> codings.Classes:
-    edge = codings.NEAR_EDGE
-    extreme = sum(n for v, n in total.items() if v <= edge or v >= 255 - edge) / total.total()
+    two_ends = _has_two_ends(total)
     if scanned.jpegs:
-        if extreme < 0.99:
+        if not two_ends:
+            first = next(p.mask.name for p in scanned.pairs if codings.is_jpeg(p.mask.file))
             raise UserError(
-                "masks_jpeg", f"The masks are JPEG files, for example {scanned.pairs[0].mask.name}, and JPEG changes the values of classes.",
+                "masks_jpeg", f"Masks are JPEG files, for example {first}, and JPEG changes the values of classes.",
                 "Export the masks as PNG or TIFF.", f"They have {len(total)} different values.",
             )  # fmt: skip
-        checks.warning("masks_jpeg", "The masks are JPEG files, which change values: pixels from 128 on count as 255, the others as 0.")
+        checks.warning("masks_jpeg", "Masks are JPEG files, which change values: pixels from 128 on count as 255, the others as 0.")
+        return codings.Classes((0, 255), halved=True)
+    if two_ends and (len(total) > codings.MOST or _is_blended(total)):
+        checks.warning("masks_blended", "The masks have values between 0 and 255 at edges: pixels from 128 on count as 255, the others as 0.")
         return codings.Classes((0, 255), halved=True)
     if len(total) > codings.MOST:
-        if extreme >= 0.99:
-            checks.warning("masks_blended", "The masks have values between 0 and 255 at edges: pixels from 128 on count as 255, the others as 0.")
-            return codings.Classes((0, 255), halved=True)
         raise UserError(
             "mask_values", f"The masks have {len(total)} different values, which are too many for classes: at most {codings.MOST}.",
-            "Save one value for each class. For a number per pixel, such as a height, set task to pixel-regression.",
+            "Save one value for each class. For a number per pixel, such as a height, set task to pixel-regression; where values number the "
+            "objects of a picture, set it to instance-segmentation.",
         )  # fmt: skip
-    values = sorted(total)
+    values, below = sorted(v for v in total if v >= 0), [v for v in total if v < 0]
+    if len(values) < 2:
+        return codings.Classes(tuple(sorted(total)))
     others = [v for v in values if v != codings.NODATA]
     if codings.NODATA in total and len(others) > 1 and max(others) < codings.MOST:
         return codings.Classes(tuple(others), codings.NODATA)
-    return codings.Classes(tuple(values))
+    return codings.Classes(tuple(values), max(below, key=lambda v: total[v], default=None))
+
+
+def _has_two_ends(total: Counter) -> bool:
+    """Whether nearly all pixels are near 0 or near 255, and some near each."""
+    pixels = total.total()
+    low = sum(n for v, n in total.items() if v <= codings.NEAR_EDGE) / pixels
+    high = sum(n for v, n in total.items() if v >= 255 - codings.NEAR_EDGE) / pixels
+    return low + high >= _ENDS and min(low, high) >= _LEAST
+
+
+def _is_blended(total: Counter) -> bool:
+    """Whether there are many values between those of classes and 255, as where masks of two values were scaled."""
+    between = [v for v in total if codings.MOST <= v < 255 - codings.NEAR_EDGE]
+    return len(between) >= _BETWEEN
 
 
 def _of_colours(total: Counter, scanned: Scanned, checks: Checks) -> codings.Classes:

@@ -17,6 +17,7 @@ from trainer.data.columns.values import Style
 from trainer.data.formats import tables
 from trainer.data.formats.table import NotATable, Table
 from trainer.data.images import Index
+from trainer.data.pictures import looks
 from trainer.data.sources import Sources
 from trainer.errors import UserError, left_out, some
 from trainer.gc_pause import paused
@@ -98,7 +99,8 @@ def _wanted(text_column: str, columns: tuple[str, ...], types: dict[str, str]) -
 
 def _fitting(found: sources.Sources, columns: Columns, label: str, settings, events: Events) -> list[Table]:
     fitting = []
-    names_read = {c.lower() for c in (*columns.names, label) if c}
+    names_read = {c.lower() for c in (*columns.names, *map(looks.source, columns.names), label) if c}
+    pictures = any(map(looks.source, columns.names))
     by = settings.id_column.strip()
     only = names_read | {by.lower()} - {""}
     for source in found.tables:
@@ -107,6 +109,8 @@ def _fitting(found: sources.Sources, columns: Columns, label: str, settings, eve
         except NotATable as e:
             found.ignored.add(source.name, e)
             continue
+        if pictures:
+            looks.read(read, Index(found.images), columns.names, events)
         for column in read[0].lacks(columns.names) if read[0].absent is not None else ():
             read[0].append(column, read[0].absent)
         lacking = read[0].lacks(columns.names)

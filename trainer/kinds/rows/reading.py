@@ -16,6 +16,7 @@ from trainer.data.columns import label_tables
 from trainer.data.columns.features import CATEGORY, NUMBER, TEXT
 from trainer.data.cut import Cut
 from trainer.data.keys import Keys
+from trainer.data.pictures import looks
 from trainer.data.sources import Sources
 from trainer.errors import UserError, some
 from trainer.gc_pause import paused
@@ -32,7 +33,7 @@ from trainer.kinds.rows import (
     unlabelled_files,
 )
 from trainer.kinds.rows.labelled_files import Reading
-from trainer.kinds.rows.roles import IMAGE, Roles
+from trainer.kinds.rows.roles import IMAGE, TABLE, Roles
 
 KEY = "rows"  # in what kinds share
 FEW = 50_000  # examples of a split that are a list: its examples have an identity, by which rows that were held out are told from others
@@ -200,6 +201,7 @@ def _tables(sources: list, found: Sources, index: images.Index, settings, checks
     """The tables to use, the roles of their columns and their profiles; with labels that stand in other files."""
     read = from_tables.read(sources, found.ignored, settings, checks.events)
     if not settings.repairs:
+        _look(read, found, index, settings, checks)
         return from_tables.choose(read, settings, index, found.ignored)
     added = row_by_row.add(read, sources, found.ignored, settings.label_column.strip().lower())
     if not added.label:
@@ -208,11 +210,18 @@ def _tables(sources: list, found: Sources, index: images.Index, settings, checks
     chosen = settings.with_chosen(label_column=added.label) if added.label else settings
     if added.group and not settings.group_column.strip():
         chosen = chosen.with_chosen(group_column=added.group)
+    _look(read, found, index, settings, checks)
     group, roles, seen = from_tables.choose(read, chosen, index, found.ignored)
     if roles.label == added.label:
         told = {what for what, _, _ in added.decisions}
         roles.decisions = [*added.decisions, *(d for d in roles.decisions if d[0] not in told)]
     return group, roles, seen
+
+
+def _look(read: list, found: Sources, index: images.Index, settings, checks: Checks) -> None:
+    """Add what the pictures look like that columns name, where a model of tables is asked for."""
+    if settings.task in registry.of(TABLE).tasks and found.images:
+        looks.read(read, index, (), checks.events)
 
 
 def _without_tables(found: Sources, settings, checks: Checks, error: UserError) -> Reading:

@@ -105,7 +105,7 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index,
     if kind == "image":
         if roles.regression and not (settings.label_column.strip() or registry.predicts_numbers(settings.task)):
             numbers.check(roles.label, {**rest, roles.label: seen[roles.label]}, tables, where)
-        _picture(roles, paths)
+        _picture(roles, paths, rest, settings)
     elif kind == "text":
         _text(roles, rest, settings, where)
     else:
@@ -139,9 +139,13 @@ def _image_columns(tables: list[Table], rest: dict[str, Profile], settings, imag
     return [n for n in rest if images.holds([c for t in tables for c in t.sample(n)], repeated)]
 
 
-def _picture(roles: Roles, paths: list[str]) -> None:
+def _picture(roles: Roles, paths: list[str], rest: dict[str, Profile] | None = None, settings=None) -> None:
     roles.columns = (paths[0],)
-    roles.decisions.append(("image_column", paths[0], f"{names.column(paths[0])} contains the names of images in the dataset."))
+    why = f"{names.column(paths[0])} contains the names of images in the dataset."
+    if settings is not None and settings.task == "auto" and _table_score({n: p for n, p in (rest or {}).items() if n not in paths}):
+        goal = roles.task.rpartition("-")[2]
+        why += f" The other columns are not read. For a model of all columns, with colours and edges of images, set task to {WORDS[TABLE]}-{goal}."
+    roles.decisions.append(("image_column", paths[0], why))
 
 
 def _amounts(roles: Roles, seen: dict[str, Profile]) -> None:
@@ -281,5 +285,7 @@ def _task_reason(roles: Roles, label: Profile, wanted: str) -> str:
     if wanted != "auto":
         return f"The task is {task}, as requested."
     goal = f"{label.distinct} different numbers in {roles.label}" if roles.regression else f"{label.distinct} different labels in {roles.label}"
+    if roles.regression and label.is_class:
+        goal += f", which are counts by their name; for classes, set task to {WORDS[roles.kind.name]}-classification"
     reading = {"text": "rows of text", "image": "images named in a table", "table": "columns of numbers and categories"}[roles.kind.name]
     return f"The task is {task}: the data are {reading} with {goal}."

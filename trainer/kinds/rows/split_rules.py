@@ -99,7 +99,8 @@ def _of_series(clock: Clock, how: Series | None, roles: Roles, settings) -> Rule
     if how is None or not alike:
         return Rule()
     if how.ordered:
-        return replace(said, by=ordered.TIME, why=f"{neighbours}, so the table is a series and is split by time.")
+        other = " To forecast its next steps from earlier ones, set task to forecast." if roles.regression else ""
+        return replace(said, by=ordered.TIME, why=f"{neighbours}, so the table is a series and is split by time.{other}")
     if how.once or clock.dates:  # numbers that repeat, such as years, may be a property of the rows
         return replace(said, flatters=f"{flatters} If later rows are to be predicted, set data.split to time.")
     return Rule()

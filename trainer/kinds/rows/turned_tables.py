@@ -1,16 +1,12 @@
 """Tables whose columns are the examples, such as genes by samples, of which another table says what each is, or times of series; and matrices."""
 
-import re
-
-from trainer.data.columns import dates
+from trainer.data.columns import across
 from trainer.data.columns.profiles import Profile
 from trainer.data.formats.table import Table
 from trainer.errors import UserError, some
 
 MIN_COLUMNS = 5
-MIN_TIMES = 8
 MIN_SIDE, MOST_SIDE = 10, 5_000  # rows and columns of a matrix
-_YEAR = re.compile(r"(18|19|20)\d\d( \[YR\d{4}\])?")
 _OF_EXAMPLES = frozenset(
     "sample samples sampleid sampleids samplename subject subjectid patient patientid specimen barcode library accession run".split()
 )
@@ -21,7 +17,7 @@ def check(group: list[Table], tables: list[Table], seen: dict[str, Profile], whe
 
     A list of the columns, as a codebook is, has no such column.
     """
-    _check_times(seen, where)
+    _check_times(group, seen, where)
     if len(group) == 1:
         _check_matrix(group[0], seen)
     named, *numeric = sorted(seen, key=lambda n: seen[n].numeric)
@@ -40,19 +36,15 @@ def check(group: list[Table], tables: list[Table], seen: dict[str, Profile], whe
                 )
 
 
-def _check_times(seen: dict[str, Profile], where: str) -> None:
-    """Raise UserError where the columns are times, and no other column could be predicted: each row is a series."""
-    times = [n for n in seen if dates.is_date(n) or dates.is_period(n)]
-    if not times:
-        times = [n for n in seen if _YEAR.fullmatch(n.strip())]
-    if len(times) < MIN_TIMES or any(p.is_class or p.is_measure for n, p in seen.items() if n not in times):
+def _check_times(group: list[Table], seen: dict[str, Profile], where: str) -> None:
+    """Raise UserError where the columns are times, so that each row is a series, and it is in doubt whether these are to be forecast."""
+    found = across.find(group, seen)
+    if found is None:
         return
-    ids = some([n for n in seen if n not in times], 3)
     raise UserError(
         "turned_series",
-        f"The columns {some(times, 3)} of {where} are times: each row is a series.",
-        f"To forecast these series, turn the table so that each time is a row, with the columns {ids + ', ' if ids else ''}time and value. "
-        "To train on the rows as they are, set label_column.",
+        f"The columns {some(found.times, 3)} of {where} are times: each row is a series.{f' {found.doubt}' if found.doubt else ''}",
+        "To forecast these series, set task to forecast. To train on the rows as they are, set label_column.",
     )
 
 

@@ -8,12 +8,13 @@ from trainer import export
 from trainer.core import registry
 from trainer.data import sources
 from trainer.data.checks import Checks
-from trainer.data.columns import choices, clocks, joined_clocks, profiles
+from trainer.data.columns import choices, clocks, epochs, joined_clocks, profiles
 from trainer.data.columns.values import Style
 from trainer.data.formats import tables as read_tables
 from trainer.data.formats.table import NotATable, Table
 from trainer.errors import UserError, reading_model, some
-from trainer.kinds.series import columns, forecaster, gathered, methods, results
+from trainer.kinds.series import apart, columns, forecaster, gathered, methods, results, turning
+from trainer.kinds.series.calendar import NUMBER
 from trainer.kinds.series.columns import Found
 from trainer.kinds.series.forecaster import Forecaster
 from trainer.kinds.series.panel import Panel, filled
@@ -35,7 +36,7 @@ def answer(spec, settings, model, events, began: float) -> None:
     found = sources.find(spec, settings.data_file, events)
     checks = Checks(events)
     needed = [*described["columns"], described["label_column"]]
-    fitting = _fitting(found, needed, settings, events)
+    fitting = _fitting(found, described, known, settings, events)
     if not fitting:
         raise UserError(
             "no_data", f"The dataset has no table with the columns {some(needed, 8)}, which the model reads.", "Add one, or choose another model.",
@@ -65,14 +66,22 @@ def answer(spec, settings, model, events, began: float) -> None:
     )  # fmt: skip
 
 
-def _fitting(found: sources.Sources, needed: list[str], settings, events) -> list[Table]:
-    """The tables that have the columns ``needed``."""
+def _fitting(found: sources.Sources, described: dict, known: Forecaster, settings, events) -> list[Table]:
+    """The tables that have the columns that the model reads, also those whose columns are times."""
+    needed, time = [*described["columns"], described["label_column"]], _time(described, known)
+    ids = described["columns"][: len(known.history.ids[0])]
     fitting = []
     for source in found.tables:
         try:
-            fitting += [t for t in read_tables.read_all(source, {n.lower() for n in needed}, settings, events) if not t.lacks(needed)]
+            for table in read_tables.read_all(source, {n.lower() for n in needed}, settings, events):
+                if not table.lacks(needed):
+                    fitting.append(table)
+                elif len(time) == 1 and not known.covariates and (turned := turning.again(table, ids, time[0], described["label_column"])):
+                    fitting.append(turned)
         except NotATable as e:
             found.ignored.add(source.name, e)
+    if (told := turning.decision(fitting)) is not None:
+        events.decision(*told)
     return fitting
 
 
@@ -88,13 +97,15 @@ def _found(tables: list[Table], described: dict, known: Forecaster, settings, wh
     seen = profiles.of(tables)
     names = [choices.resolve(n, seen, "time_column", where) for n in time]
     if len(names) > 1:
-        clock = joined_clocks.of({n: seen[n].dates for n in names}, lambda name: columns.cells_of(tables, name))
+        clock = joined_clocks.of({n: seen[n].dates for n in names}, lambda name: apart.cells_of(tables, name))
     else:
-        clock = clocks.asked(names[0], columns.cells_of(tables, names[0]))
+        clock = clocks.asked(names[0], apart.cells_of(tables, names[0]))
     if clock is None or numpy.isnan(clock.times).all():
         raise UserError("no_times", f"The column {some(time)} of {where} has no times that can be read.", "Write them as in the training data.")
+    if known.calendar.unit != NUMBER:
+        clock = epochs.dated(clock)[0]
     if known.calendar.form == columns.WEEK:
-        clock = replace(clock, times=columns.weeks(columns.cells_of(tables, names[0])))
+        clock = replace(clock, times=columns.weeks(apart.cells_of(tables, names[0])))
     label = described["label_column"]
     ids = described["columns"][: len(known.history.ids[0])]
     style = saved_model.styles(described).get(label, Style())

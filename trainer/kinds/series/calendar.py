@@ -176,7 +176,7 @@ def found(times: numpy.ndarray, series: numpy.ndarray, dated: bool, form: str) -
         regular = float((numpy.abs(whole - numpy.round(whole)) <= _NEAR).mean())
         single = float((numpy.abs(whole - 1) <= _NEAR).mean())
         if (regular, single) > (best[1] + 0.01, 0) or (regular >= best[1] - 0.01 and single > best[2]):
-            origin = float(raw.min())
+            origin = _origin(unit, raw, size)
             best = (Calendar(unit, size, origin, form, _day(times) if unit == MONTH else 1), regular, single)
     return best[0], best[1]
 
@@ -186,13 +186,36 @@ def _step(gaps: numpy.ndarray) -> float:
     rounded = numpy.round(gaps, 6)
     lengths, counts = numpy.unique(rounded, return_counts=True)
     most = float(lengths[counts.argmax()])
-    if counts.max() >= 0.5 * len(gaps):
+    if counts.max() >= REGULAR * len(gaps):
         return most
+    if counts.max() >= 0.5 * len(gaps):
+        return _lasting(gaps, most)
     middle = float(numpy.median(gaps))
     for parts in (12, 4, 52, 365.25):
         if abs(middle * parts - 1) < 0.02:
             return 1 / parts
-    return middle if (numpy.abs(gaps / middle - 1) < _NEAR).mean() > 0.5 else most
+    return _lasting(gaps, middle) if (numpy.abs(gaps / middle - 1) < _NEAR).mean() > 0.5 else most
+
+
+def _lasting(gaps: numpy.ndarray, step: float) -> float:
+    """The step of moments that are off by some seconds, which must not add up: whole minutes where these fit, else ``step`` or the mean."""
+    whole = numpy.maximum(1, numpy.round(gaps / step))
+    near = numpy.abs(gaps / step - whole) < _NEAR
+    mean = float(gaps[near].sum() / whole[near].sum())
+    fits = (60.0 * round(mean / 60), step)
+    return next((s for s in fits if s and abs(mean - s) * len(gaps) < mean / 2), mean)
+
+
+def _origin(unit: str, raw: numpy.ndarray, size: float) -> float:
+    """The first step: in the middle of moments that are off by some seconds, on a whole minute."""
+    first = float(raw.min())
+    if unit != SECOND:
+        return first
+    off = raw - first - size * numpy.round((raw - first) / size)
+    if numpy.abs(off).max() < 1:
+        return first
+    middle = first + float(numpy.median(off))
+    return 60.0 * round(middle / 60) if size % 60 == 0 and abs(middle - 60 * round(middle / 60)) < numpy.abs(off).max() else middle
 
 
 def _on_one_day(times: numpy.ndarray) -> bool:

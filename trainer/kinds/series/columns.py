@@ -3,25 +3,29 @@
 import datetime
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy
 
-from trainer.data.columns import choices, clocks, dates, joined_clocks, values
+from trainer.data.columns import choices, clocks, dates, epochs, joined_clocks, values
 from trainer.data.columns.clocks import Clock
 from trainer.data.columns.profiles import Profile
 from trainer.data.columns.values import Style
 from trainer.data.formats.table import Table
+from trainer.data.formats.turned import Turned
 from trainer.errors import UserError, some
 from trainer.kinds.series import calendar
+from trainer.kinds.series.apart import NONE, cells_of, check_steps, ids_of, of_rows, tell
 from trainer.kinds.series.calendar import DATE, PERIOD, PLAIN, QUARTER, REGULAR, TIME, WEEK, Calendar
 
-NONE = "none"
 _TARGETS = ("value", "target", "y", "label", "count", "demand", "sales", "observation", "measurement", "wert")
 _WEEK = re.compile(r"(\d{4})[-/ ]?W(\d{1,2})", re.I)
-TWO_AT_ONCE = "two_at_once"  # the code of what is wrong where rows of one moment belong to no series
-_TWICE = 0.01  # of the rows of a series may have the moment of another one
 _DAY = 86400.0
+_FLAG = re.compile(
+    r"(?:^|[_ .-])(?:flags?|qc|qf|qa|quality|qual|cd|approval|grade|provisional|status)(?:[_ .-]?(?:code|flag|level))?$", re.IGNORECASE
+)
+_MARKS = 12  # different marks of quality
 
 
 @dataclass(frozen=True)
@@ -37,20 +41,22 @@ class Found:
     decisions: tuple[tuple[str, object, str], ...]
 
 
-def cells_of(tables: list[Table], name: str) -> list[str]:
-    return [c for t in tables for c in t.cells(name)]
-
-
 def find(tables: list[Table], seen: dict[str, Profile], settings, where: str, only: bool) -> Found:
     """The columns of ``tables``. With ``only``, the table must be a series without a doubt: it has no other columns, and repeats no moment.
 
     Raises UserError where they are none, or where the user must say which they are.
     """
-    clock, form, why_clock = _clock(tables, seen, settings, where)
+    turned = tables[0] if isinstance(tables[0], Turned) else None
+    clock, form, why_clock = _clock(tables, seen, settings, where, turned)
     others = {n: p for n, p in seen.items() if n not in clock.parts}
     known = _known(others, settings, where)
-    target, why_target = _target({n: p for n, p in others.items() if n not in known}, settings, where)
-    series, ids, why_ids = _ids(tables, others, clock, {target, *known}, settings, where)
+    if turned is not None:
+        target, why_target = turned.value, "the cells below the times"
+        series, ids, why_ids = of_rows(tables, turned, clock, where)
+    else:
+        target, why_target = _target({n: p for n, p in others.items() if n not in known}, settings, where)
+        cells = cells_of(tables, target)
+        series, ids, why_ids = ids_of(tables, others, clock, {target, *known}, settings, where, cells)
     there = ~numpy.isnan(clock.times)
     steps, regular = calendar.found(clock.times[there], series[there], clock.dates, form)
     if steps is None or regular < REGULAR:
@@ -59,16 +65,23 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, where: str, on
             "Bring the rows to regular times, for example one for each day, or set task to tabular-regression to predict single rows.",
         )  # fmt: skip
     unused = [n for n in others if n not in (target, *ids, *known) and seen[n].distinct > 1]
-    if only and (any(not seen[n].is_identifier for n in unused) or seen[target].distinct <= 2):
+    flags = [n for n in unused if _is_flag(seen[n])]
+    if only and (any(not seen[n].is_identifier and n not in flags for n in unused) or seen[target].distinct <= 2):
         raise UserError("not_only_a_series", f"{where} has more than a series.", "Set task to forecast.")
+    check_steps(tables, ids, replace(clock, times=clock.times[there]), series[there], where)
     why_steps = f"One step is {steps.words}: {regular:.0%} of the gaps are one or several."
     decisions = [
-        ("time_column", clock.column, f"{clock.column} tells the times, {why_clock}. {why_steps}"),
+        ("time_column", clock.column, f"{clock.column} {tell(clock.parts)} the times, {why_clock}. {why_steps}"),
         ("label_column", target, f"{target} is forecast, {why_target}."),
         ("series_column", list(ids), why_ids),
     ]
     if known:
         decisions.append(("known_covariates", list(known), f"{some(known)} {'are' if len(known) > 1 else 'is'} known ahead, as requested."))
+    if flags:
+        why = f"{some(flags)} {'look' if len(flags) > 1 else 'looks'} like marks of quality and {'are' if len(flags) > 1 else 'is'} not read"
+        counts = [f"{k} {n:,}" for f in flags for k, n in Counter(c.strip() or "empty" for c in cells_of(tables, f)).most_common(_MARKS)]
+        decisions.append(("flags", flags, f"{why} ({', '.join(counts)}): all rows count. Leave out the rows that must not."))
+    unused = [n for n in unused if n not in flags]
     if unused:
         why = (
             f"{some(unused, 6)} {'are' if len(unused) > 1 else 'is'} not read. Columns that are known for the future can be set as known_covariates."
@@ -77,9 +90,16 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, where: str, on
     return Found(clock, steps, target, ids, known, seen[target].style, tuple(decisions))
 
 
-def _clock(tables: list[Table], seen: dict[str, Profile], settings, where: str) -> tuple[Clock, str, str]:
+def _is_flag(p: Profile) -> bool:
+    """Whether a column has marks of the quality of each row, by its name and its few short values."""
+    return p.distinct <= _MARKS and p.words <= 1 and _FLAG.search(p.name.strip()) is not None
+
+
+def _clock(tables: list[Table], seen: dict[str, Profile], settings, where: str, turned: Turned | None) -> tuple[Clock, str, str]:
     asked = settings.time_column.strip()
-    if asked and asked.lower() != NONE:
+    if turned is not None:
+        found, why = clocks.asked(turned.time, cells_of(tables, turned.time)), "from the names of the columns"
+    elif asked and asked.lower() != NONE:
         name = choices.resolve(asked, seen, "time_column", where)
         found, why = clocks.asked(name, cells_of(tables, name)), "as requested"
     else:
@@ -89,6 +109,9 @@ def _clock(tables: list[Table], seen: dict[str, Profile], settings, where: str) 
             "no_times", f"No column of {where} tells when its rows were recorded.", "Set time_column to a column with dates or growing numbers.",
             f"Its columns are {some(seen)}.",
         )  # fmt: skip
+    found, counted = epochs.dated(found)
+    if counted:
+        why += f", whose numbers are {counted}"
     cells = [c for c in cells_of(tables, found.parts[0])[:1000] if not values.is_missing(c)]
     form = _form(found, cells)
     if form == WEEK:
@@ -167,43 +190,3 @@ def _target(others: dict[str, Profile], settings, where: str) -> tuple[str, str]
     raise UserError(
         "several_targets", f"Several columns of {where} could be forecast: {some(measured)}.", f"Set label_column, for example to {measured[0]}."
     )
-
-
-def _ids(tables, others: dict[str, Profile], clock: Clock, used: set[str], settings, where: str) -> tuple[numpy.ndarray, tuple[str, ...], str]:
-    """A number for the series of each row, the columns that tell series apart, and why."""
-    asked = settings.series_column.strip()
-    if asked and asked.lower() != NONE:
-        names = tuple(choices.resolve(n, others, "series_column", where) for n in asked.split(",") if n.strip())
-        codes = keys(tables, names)[1]
-        return codes, names, f"{some(names)} tells series apart, as requested: there are {codes.max() + 1:,}."
-    one = numpy.zeros(len(clock.times), int)
-    if asked or _once(clock.times, one):
-        return one, (), "The rows are one series."
-    fitting = [n for n, p in others.items() if n not in used and 2 <= p.distinct <= p.cells // 2]
-    sets = [(n,) for n in fitting] + [(a, b) for i, a in enumerate(fitting[:8]) for b in fitting[i + 1 : 8]]
-    for names in sorted(sets, key=lambda s: (len(s), numpy.prod([others[n].distinct for n in s]))):
-        codes = keys(tables, names)[1]
-        if _once(clock.times, codes):
-            return codes, names, f"{some(names)} tells {codes.max() + 1:,} series apart: each has one row at a time."
-    raise UserError(
-        TWO_AT_ONCE, f"Several rows of {where} have the same moment in {clock.column}, and no column tells series apart.",
-        "Set series_column to the columns that do, or join the rows of one moment.",
-    )  # fmt: skip
-
-
-def keys(tables: list[Table], names: tuple[str, ...]) -> tuple[list[tuple[str, ...]], numpy.ndarray]:
-    """The ids of each series in the columns ``names``, and the number of the series of each row."""
-    if not names:
-        return [()], numpy.zeros(sum(len(t.rows) for t in tables), numpy.int64)
-    numbers: dict[tuple[str, ...], int] = {}
-    rows = zip(*(map(str.strip, cells_of(tables, n)) for n in names))
-    codes = numpy.fromiter((numbers.setdefault(row, len(numbers)) for row in rows), numpy.int64)
-    return list(numbers), codes
-
-
-def _once(times: numpy.ndarray, codes: numpy.ndarray) -> bool:
-    """Whether nearly each row has a moment of its own in its series."""
-    known = ~numpy.isnan(times)
-    order = numpy.lexsort((times[known], codes[known]))
-    same = (numpy.diff(times[known][order]) == 0) & (numpy.diff(codes[known][order]) == 0)
-    return bool(same.sum() <= max(1, _TWICE * known.sum()))

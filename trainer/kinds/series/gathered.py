@@ -6,7 +6,7 @@ from trainer.data.checks import Checks
 from trainer.data.columns import values
 from trainer.data.formats.table import Table
 from trainer.errors import UserError, count, left_out
-from trainer.kinds.series import columns
+from trainer.kinds.series import apart
 from trainer.kinds.series.columns import Found
 from trainer.kinds.series.panel import Panel, filled
 
@@ -21,10 +21,10 @@ def panel(tables: list[Table], found: Found, where: str, checks: Checks, fewest:
     numbers = found.calendar.numbers(found.clock.times)
     target = _cells(tables, found.target, found.style)
     known = numpy.stack([_cells(tables, n, values.Style()) for n in found.known], axis=1) if found.known else None
-    keys, codes = columns.keys(tables, found.ids)
+    keys, codes = apart.keys(tables, found.ids)
     there = numpy.flatnonzero(~numpy.isnan(numbers))
     checks.drop("without a time that can be read", len(numbers) - len(there))
-    rows = numpy.array([row for t in tables for row, _ in t.rows])
+    rows = numpy.array([row for t in tables for row in t.row_numbers()])
     files = numpy.repeat(numpy.arange(len(tables)), [len(t.rows) for t in tables])
     order = there[numpy.lexsort((numbers[there], codes[there]))]
     made = _Made(checks)
@@ -107,7 +107,7 @@ def _together(numbers: numpy.ndarray) -> tuple[int, int]:
 
 
 def _cells(tables: list[Table], name: str, style: values.Style) -> numpy.ndarray:
-    return numpy.array([float(c) if c else numpy.nan for c in values.as_numbers(columns.cells_of(tables, name), style)])
+    return numpy.array([float(c) if c else numpy.nan for c in values.as_numbers(apart.cells_of(tables, name), style)])
 
 
 def _carried(known: numpy.ndarray) -> numpy.ndarray:

@@ -16,6 +16,10 @@ class SeriesInTime(ExampleKind):
     tasks_of_numbers = (FORECAST,)
     targets = (Later,)
     things = "steps"
+    why_one_split = (
+        "What the score would be under another split is not measured: a forecast is always for later steps, and steps that are held out at random "
+        "would lie between steps that the model has learnt from."
+    )
     choosing_metrics = (MASE, SMAPE)
     options = OPTIONS
     options_place = 6

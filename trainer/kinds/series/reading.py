@@ -10,7 +10,7 @@ from trainer.core.kind import Kind
 from trainer.data import names, ordered
 from trainer.data.checks import Checks
 from trainer.data.claims import FORM, Claim, Files
-from trainer.data.columns import dates, profiles
+from trainer.data.columns import across, dates, profiles
 from trainer.data.columns.clocks import NAMES
 from trainer.data.columns.features import NUMBER
 from trainer.data.columns.fills import KEEP
@@ -19,7 +19,7 @@ from trainer.data.formats.table import Table
 from trainer.errors import UserError, count, some
 from trainer.gc_pause import paused
 from trainer.kinds.rows import from_tables
-from trainer.kinds.series import columns, gathered, judging, seasons, steps as examples_of
+from trainer.kinds.series import apart, columns, gathered, judging, seasons, steps as examples_of, turning
 from trainer.kinds.series.calendar import Calendar
 from trainer.kinds.series.columns import Found
 from trainer.kinds.series.lags import Lags
@@ -30,6 +30,11 @@ _FEWEST = 12  # rows of a table that is a series without being asked for
 _LOOK = 4096  # bytes at the beginning of a file
 _MOST_COLUMNS = 6
 _LARGEST = 20 << 20  # bytes of a file that is no text, which is read to look whether it is a series
+_AS_THEY_ARE = "To train on its rows as they are, set label_column."
+_LINES = 40  # that are looked at
+_BODY, _HEADS = 8, 30  # of these, the last ones are rows of the table, and its head is among the first ones
+_LONGEST_HEAD = 1 << 16  # bytes at the beginning of a file whose columns may be times
+_BLANKS = re.compile(r"\s+")
 _SEPARATED = re.compile(r"[,;\t|]")
 
 
@@ -41,7 +46,7 @@ def claim(kind: Kind, files: Files, settings) -> Claim | None:
         return None
     try:
         tables = from_tables.read(files.sources.tables, files.sources.ignored, settings, files.checks.events)
-        tables = _alike(tables, files, asked)
+        tables = _alike(turning.turn(tables, settings, files.sources.ignored, asked), files, asked)
         where = some([t.name for t in tables], 3)
         seen = profiles.of(tables, settings.fill_values if settings.repairs else KEEP)
         found = columns.find(tables, seen, settings, where, only=not asked)
@@ -51,7 +56,8 @@ def claim(kind: Kind, files: Files, settings) -> Claim | None:
     except UserError as e:
         if asked:
             raise
-        alone = e.code == columns.TWO_AT_ONCE and len(tables[0].columns) == 2 and not settings.label_column
+        alone = e.code == apart.TWO_AT_ONCE and len(tables[0].columns) == 2 and not settings.label_column
+        alone |= e.code == apart.SEVERAL_STEPS
         return Claim(kind, FORM, sum(len(t.rows) for t in tables), "series", None, fault=e) if alone else None
     return Claim(kind, FORM if asked else _CLEAR, rows, f"series of {rows} steps", (tables, found), frozenset(t.name for t in tables))
 
@@ -59,30 +65,41 @@ def claim(kind: Kind, files: Files, settings) -> Claim | None:
 def _may_be(sources, settings) -> bool:
     """Whether a quick look at the files allows a series that nobody asked for."""
     other = (settings.text_column, settings.text_pair_column, settings.group_column, settings.split_column, settings.label_from, settings.id_column)
-    if any(o.strip() for o in other) or settings.split not in ("auto", ordered.TIME) or settings.time_column.strip().lower() == columns.NONE:
+    if any(o.strip() for o in other) or settings.split not in ("auto", ordered.TIME) or settings.time_column.strip().lower() == apart.NONE:
         return False
     if settings.validation_file or settings.test_file or any(names.split_of(s.name) or names.chosen_as(s.name) for s in sources):
         return False
-    return bool(sources) and all(map(_looks, sources))
+    return bool(sources) and (all(map(_looks, sources)) or any(map(_names_times, sources)))
+
+
+def _names_times(source) -> bool:
+    """Whether one of the first lines of a file names times as columns."""
+    try:
+        with open(source.file, "rb") as file:
+            lines = file.read(_LONGEST_HEAD).decode("utf-8", "replace").splitlines()[:_LINES]
+    except OSError:
+        return False
+    return any(across.are_times([c.strip().strip('"') for c in split.split(line.strip())]) for line in lines for split in (_SEPARATED, _BLANKS))
 
 
 def _looks(source) -> bool:
     """Whether the beginning of a file has few columns and times."""
-    if names.extension(source.name) not in ("csv", "tsv", "txt", "dat", "jsonl", "ndjson"):
-        return source.size <= _LARGEST and names.extension(source.name) in (*names.WORKBOOKS, names.PARQUET, "json")
+    if names.extension(source.name) not in ("csv", "tsv", "tab", "jsonl", "ndjson", *names.ANY_CONTENT):
+        return source.size <= _LARGEST and names.extension(source.name) in (*names.WORKBOOKS, *names.ARRAYS, names.PARQUET, "json")
     try:
         with open(source.file, "rb") as file:
-            lines = file.read(_LOOK).decode("utf-8", "replace").splitlines()[:20]
+            lines = file.read(_LOOK).decode("utf-8", "replace").splitlines()[:_LINES]
     except OSError:
         return False
     cells = [[c.strip().strip('"') for c in _SEPARATED.split(line)] for line in lines if line.strip()]
     if names.extension(source.name) in ("jsonl", "ndjson"):
         return bool(cells) and len(cells[0]) <= _MOST_COLUMNS
-    if len(cells) < 3 or not all(2 <= len(row) <= _MOST_COLUMNS for row in cells[:-1]):
-        return False
-    heads = {"_".join(c.lower().split()) for row in cells[:3] for c in row}
-    timed = sum(any(dates.is_date(c) or dates.is_period(c) or dates.is_compact(c) for c in row) for row in cells)
-    return timed >= 0.8 * (len(cells) - 3) or bool(heads & NAMES)
+    if len(cells) < 3 or not all(2 <= len(row) <= _MOST_COLUMNS for row in cells[-_BODY:-1]):
+        return False  # what a logger says of itself may stand before the table
+    heads = {"_".join(c.lower().split()) for row in cells[:_HEADS] for c in row}
+    body = cells[-_BODY:]
+    timed = sum(any(dates.is_date(c) or dates.is_period(c) or dates.is_compact(c) for c in row) for row in body)
+    return timed >= 0.8 * (len(body) - 3) or bool(heads & NAMES)
 
 
 def _alike(tables: list[Table], files: Files, asked: bool) -> list[Table]:
@@ -102,8 +119,13 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
     """The series of a training. Raises UserError for everything that only the user can fix."""
     tables, found = claimed.reading
     assert claimed.files is not None
-    for decision in found.decisions:
-        checks.events.decision(*decision)
+    turned = turning.decision(tables, _AS_THEY_ARE)
+    for decision in (turned, *found.decisions):
+        if decision is not None:
+            checks.events.decision(*decision)
+    if turned is None and settings.task not in claimed.kind.tasks:
+        why = f"The table has times and one number for each, so {found.target} is forecast. To predict single rows, set task to tabular-regression."
+        checks.events.decision("task", claimed.kind.tasks[0], why)
     checks.ignore(claimed.files.sources.ignored.items())
     where = some([t.name for t in tables], 3)
     if settings.test_file or settings.validation_file:
@@ -120,6 +142,7 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
     splits = _splits(panel, found.calendar, lags, ends, horizon, settings.seed)
     splits["train"].details = examples_of.Details(lags, ends, horizon, found.known)
     test = f"The last {count(horizon, 'step')} of each series are the test" if tested.any() else "There is no test"
+    _warn_of_constant_ends(panel, horizon, checks)
     origins = len(numpy.unique(numpy.stack([splits["validation"].series, splits["validation"].ends]), axis=1).T)
     checks.cut = Cut(ordered.TIME)
     checks.events.decision("split", "time", f"{test}; {count(origins, 'rolling origin')} before them choose the method and its intervals.")
@@ -165,6 +188,19 @@ def _season(panel: Panel, calendar: Calendar, settings, checks: Checks) -> int:
         found, why = seasons.find(panel, numpy.maximum(1, panel.lengths - ahead), calendar)
     checks.events.decision("season", found, why)
     return found
+
+
+def _warn_of_constant_ends(panel: Panel, horizon: int, checks: Checks) -> None:
+    """Warn where the last steps of series do not change, so that they say nothing of a forecast: a sensor may have stopped."""
+    ends = [int(len(v) - 1 - max(numpy.flatnonzero(v != v[-1]), default=-1)) for v in panel.values]
+    still = [(s, run) for s, run in enumerate(ends) if horizon <= run < len(panel.values[s])]
+    if not still:
+        return
+    s, run = max(still, key=lambda found: found[1])
+    of = f"{len(still):,} of {len(panel):,} series do not change in their last {horizon:,} steps or more. " if len(panel) > 1 else ""
+    name = f" of {' '.join(panel.ids[s])}" if panel.ids[s] else ""
+    what = f"The last {run:,} values{name} are all {panel.values[s][-1]:.6g}, so the scores on the test say little."
+    checks.warning("constant_end", f"{of}{what} Check whether they were measured.")
 
 
 def _usual_horizon(panel: Panel, season: int) -> int:

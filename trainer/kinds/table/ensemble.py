@@ -1,6 +1,6 @@
 """An ensemble of the models of tables: the weighted mean of their answers, or of their log-probabilities of classes.
 
-The shares are chosen on rows that the models have not seen.
+The shares are chosen on rows that the models have not seen. Models of numbers that span orders of magnitude are fitted on their logarithms, too.
 """
 
 import math
@@ -17,15 +17,17 @@ from trainer.core.columnar import taken
 from trainer.core.example import Dataset, Example
 from trainer.estimators import Estimator
 from trainer.estimators.folds import OutOfFold
-from trainer.kinds.table import encoded, exchanged, held_out as held_rows, saved, shares
+from trainer.kinds.table import encoded, exchanged, held_out as held_rows, logarithm, saved, shares
 from trainer.kinds.table.exchanged import Exchanging
-from trainer.kinds.table.held_out import Held, HeldOut
+from trainer.kinds.table.held_out import Held
+from trainer.kinds.table.logarithm import Scale, Way
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
 
 NAME = "ensemble"
 MEMBERS = ("linear", "trees", "perceptron")  # estimators
-_MOST = 8  # members of a saved ensemble
+_LOGARITHM = "logarithm"  # the kind of a saved member that answers logarithms: versions that do not know them refuse it
+_MOST = 12  # members of a saved ensemble
 _FEWEST = 100  # validation rows that can choose shares where no folds do
 
 
@@ -38,11 +40,26 @@ class Member:
     share: float
     loss: float
     model: Any
+    scale: Scale | None = None  # of a model that answers logarithms
+
+    def outputs(self, examples: Sequence[Example]) -> numpy.ndarray:
+        found = self.model.outputs(examples)
+        return found if self.scale is None else self.scale.numbers(found)
+
+    def exchanging(self, examples: Sequence[Example]) -> Exchanging:
+        found = self.model.exchanging(examples)
+        return found if self.scale is None else logarithm.Exchanged(found, self.scale)
+
+    def described(self) -> dict:
+        kind = {"kind": self.kind} if self.scale is None else {"kind": _LOGARITHM, "of": self.kind, "scale": self.scale.described()}
+        return {"title": self.title, **kind, "share": self.share, "loss": self.loss, "model": self.model.described()}
 
 
 @dataclass(frozen=True)
 class Ensemble:
-    """``loss`` is that of the mean on the held-out rows, ``held_out_loss`` the same where these were held out in turn."""
+    """``loss`` is that of the mean on the held-out rows, ``held_out_loss`` the same where these were held out in turn. ``other_loss`` is that of the
+    best mean without models of logarithms, or with them where these are not used, and ``usual_error`` the share of the number by which half of the
+    answers to these rows are off at most; None where logarithms were not tried."""
 
     members: tuple[Member, ...]
     labels: tuple[str, ...]  # none for regression
@@ -50,6 +67,8 @@ class Ensemble:
     left_out: tuple[tuple[str, float], ...] = ()  # models without a share, and their losses
     held_out_loss: float | None = None
     judged: "_Judged | None" = None
+    other_loss: float | None = None
+    usual_error: float | None = None
 
     @property
     def parameters(self) -> int:
@@ -65,10 +84,10 @@ class Ensemble:
         return OutOfFold(self.judged.held.examples, self.judged.answers) if self.judged is not None else None
 
     def outputs(self, examples: Sequence[Example]) -> numpy.ndarray:
-        return shares.mean([m.model.outputs(examples) for m in self.members], [m.share for m in self.members])
+        return shares.mean([m.outputs(examples) for m in self.members], [m.share for m in self.members])
 
     def exchanging(self, examples: Sequence[Example]) -> Exchanging:
-        return exchanged.OfMembers([m.model.exchanging(examples) for m in self.members], [m.share for m in self.members])
+        return exchanged.OfMembers([m.exchanging(examples) for m in self.members], [m.share for m in self.members])
 
     def tensors(self) -> dict[str, numpy.ndarray]:
         """Those of each member, behind its title and a slash."""
@@ -76,9 +95,10 @@ class Ensemble:
 
     def described(self) -> dict:
         """The ``model`` of each member is what its estimator has in its config.json."""
-        members = [{"title": m.title, "kind": m.kind, "share": m.share, "loss": m.loss, "model": m.model.described()} for m in self.members]
+        members = [m.described() for m in self.members]
         left_out = [{"title": title, "loss": loss} for title, loss in self.left_out]
-        return {"model_type": NAME, "labels": list(self.labels), "members": members, "left_out": left_out, "loss": self.loss}
+        other = {} if self.other_loss is None else {"other_loss": self.other_loss, "usual_error": self.usual_error}
+        return {"model_type": NAME, "labels": list(self.labels), "members": members, "left_out": left_out, "loss": self.loss, **other}
 
     def save(self, folder: Path) -> None:
         saved.write(folder, self)
@@ -118,21 +138,28 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings, fitted: Map
     held = held_rows.rows(data, target, settings)
     if held.turns is None and len(held.examples) < _FEWEST:
         return None
-    found: list[tuple[str, HeldOut]] = []
-    for name, model in models.items():
-        found += [(name, h) for h in getattr(model, "held_out", ()) if len(h.outputs) == len(held.targets)]
+    found = [
+        Way(name, h.name, h.outputs, h.model)
+        for name, model in models.items()
+        for h in getattr(model, "held_out", ())
+        if len(h.outputs) == len(held.targets)
+    ]
     if not found:
         return None
-    chosen, loss = shares.greedy([h.outputs for _, h in found], held.loss)
-    losses = [held.loss(h.outputs) for _, h in found]
+    chosen, loss = shares.greedy([w.outputs for w in found], held.loss)
+    other_loss = None
+    if of_logarithms := logarithm.ways(MEMBERS, data, target, settings, held):
+        found, chosen, loss, other_loss = logarithm.chosen(found, of_logarithms, chosen, loss, held)
+    losses = [held.loss(w.outputs) for w in found]
     members = tuple(
-        Member(h.name, kind, share, own, h.model()) for (kind, h), share, own in zip(found, chosen, losses, strict=True) if share
+        Member(w.name, w.kind, share, own, w.model(), w.scale) for w, share, own in zip(found, chosen, losses, strict=True) if share
     )  # fmt: skip
-    left_out = tuple((h.name, own) for (_, h), share, own in zip(found, chosen, losses, strict=True) if not share)
-    whole = Ensemble(members, tuple(target.labels), loss, left_out)
+    left_out = tuple((w.name, own) for w, share, own in zip(found, chosen, losses, strict=True) if not share)
+    answers = shares.mean([w.outputs for w in found], chosen)
+    usual = None if other_loss is None else logarithm.usual_error(answers, held.targets)
+    whole = Ensemble(members, tuple(target.labels), loss, left_out, other_loss=other_loss, usual_error=usual)
     if held.turns is None:
         return whole
-    answers = shares.mean([h.outputs for _, h in found], chosen)
     return replace(whole, held_out_loss=loss, judged=_Judged(whole, held, answers))
 
 
@@ -146,18 +173,22 @@ def load(folder: Path) -> Ensemble:
     if len({m.title for m in members}) < len(members) or abs(sum(m.share for m in members) - 1) > 1e-6:
         raise ValueError("its members do not fit together")
     left_out = tuple((str(m["title"]), float(m["loss"])) for m in config["left_out"][:_MOST])
-    return Ensemble(members, labels, _finite(config["loss"]), left_out)
+    other_loss, usual = (_finite(config[name]) if "other_loss" in config else None for name in ("other_loss", "usual_error"))
+    return Ensemble(members, labels, _finite(config["loss"]), left_out, other_loss=other_loss, usual_error=usual)
 
 
 def _member(described: dict, tensors: dict[str, numpy.ndarray], labels: tuple[str, ...]) -> Member:
     title, kind, share = described["title"], described["kind"], _finite(described["share"])
+    scale = None
+    if kind == _LOGARITHM and not labels:
+        kind, scale = described["of"], logarithm.restored(described["scale"])
     if kind not in MEMBERS or not isinstance(title, str) or not 0 < share <= 1:
         raise ValueError("a member is not described")
     own = {name.removeprefix(f"{title}/"): tensor for name, tensor in tensors.items() if name.startswith(f"{title}/")}
     model = estimators.of(kind).restored(described["model"], own)
     if model.labels != labels:
         raise ValueError("its members have different labels")
-    return Member(title, kind, share, _finite(described["loss"]), model)
+    return Member(title, kind, share, _finite(described["loss"]), model, scale)
 
 
 def _finite(value) -> float:

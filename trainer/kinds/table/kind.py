@@ -84,11 +84,12 @@ class Tables(ExampleKind):
         network.save(model, plan, folder)
 
     def estimator_seconds(self, data, outputs: int) -> float:
-        from trainer.kinds.table import columns, held_out
+        from trainer.kinds.table import columns, held_out, logarithm
 
         rows = len(data.splits["train"])
+        scales = 2 if data.task == NUMBERS and logarithm.suits(data.splits["train"], Number(0.0, 1.0)) else 1
         each = 1.5e-4 if rows <= held_out.MOST else 2e-5  # in folds, or once
-        return 1 + min(90.0, each * rows * (2 + 0.1 * columns.width(data)) * (1 + outputs))
+        return 1 + scales * min(90.0, each * rows * (2 + 0.1 * columns.width(data)) * (1 + outputs))
 
     def linear_features(self, encoder, data, rows, max_width: int) -> LinearFeatures:
         width = encoder.plain_width  # a simple model reads numbers and categories alone, which come first

@@ -253,7 +253,7 @@ ROWS = (
     Row("masks-beside", "x.png and x_mask.png in one folder", "segmentation", "user reports", TRAINED, _masks_beside,
         Reads(SEGMENTS, rows=COUNT, classes=("background", "object")), rule="masks beside pictures"),
     Row("masks-with-a-border", "255 beside the numbers of classes", "Pascal VOC users", "host.robots.ox.ac.uk/pascal/VOC", "255 has no class",
-        _masks_with_border, Reads(SEGMENTS, rows=COUNT, classes=("0", "1", "2"), says={"mask_classes": "255 have no class"}), rule="nodata"),
+        _masks_with_border, Reads(SEGMENTS, rows=COUNT, classes=("0", "1", "2"), says={"mask_classes": "255: those have no class"}), rule="nodata"),
     Row("masks-of-0-and-255", "masks of 0 and 255 alone", "segmentation", "user reports", "255 is a class", _masks_beside,
         Reads(SEGMENTS, classes=("background", "object")), spares="nodata"),
     Row("masks-of-a-palette", "PNG with a palette", "Pascal VOC users", "host.robots.ox.ac.uk/pascal/VOC", "the places of the palette", _palette,

@@ -18,7 +18,12 @@ interface Row {
   why?: Reasons;
   pictures?: Drawn[];
   legend?: Colour[];
-  scale?: { low: number; high: number; colours: string[] };
+}
+
+interface Scale {
+  low: number;
+  high: number;
+  colours: string[];
 }
 
 interface Drawn {
@@ -27,12 +32,15 @@ interface Drawn {
   width: number;
   height: number;
   png: string;
+  says?: string;
+  scale?: Scale;
 }
 
 interface Colour {
   label: string;
   colour?: string;
   share: number;
+  within?: string;
 }
 
 interface Part {
@@ -173,25 +181,14 @@ islands("try", (element) => {
   // pictures shows the drawn ones with what their colours stand for, and leads to the others.
   function pictures(row: Row, all: Drawn[]): HTMLElement[] {
     const parts: HTMLElement[] = [];
-    for (const drawn of all.filter((p) => p.shown)) {
-      const figure = make("figure", "drawn");
-      const image = document.createElement("img");
-      image.alt = `The answer, drawn: ${drawn.name}`;
-      image.width = drawn.width;
-      image.height = drawn.height;
-      image.src = `data:image/png;base64,${drawn.png}`;
-      figure.append(image);
-      parts.push(figure);
-    }
-    if (row.scale) {
-      parts.push(scale(row.scale));
-    }
+    parts.push(...all.filter((p) => p.shown && !p.says).flatMap(drawing));
     if (row.legend) {
       parts.push(...legend(row.legend));
     }
     if (row.values) {
       parts.push(valuesOf(row.values));
     }
+    parts.push(...all.filter((p) => p.shown && p.says).flatMap(drawing));
     const files = line("downloads", "");
     for (const file of all.filter((p) => !p.shown)) {
       const link = document.createElement("a");
@@ -202,12 +199,27 @@ islands("try", (element) => {
     return [...parts, files];
   }
 
+  // drawing shows a picture with the sentence about it and its scale.
+  function drawing(drawn: Drawn): HTMLElement[] {
+    const figure = make("figure", "drawn");
+    const image = document.createElement("img");
+    image.alt = `The answer, drawn: ${drawn.name}`;
+    image.width = drawn.width;
+    image.height = drawn.height;
+    image.src = `data:image/png;base64,${drawn.png}`;
+    figure.append(image);
+    if (drawn.says) {
+      figure.append(make("figcaption", "muted", drawn.says));
+    }
+    return drawn.scale ? [figure, scale(drawn.scale, `scale-${drawn.name}`)] : [figure];
+  }
+
   function legend(colours: Colour[]): HTMLElement[] {
     const named = colours.slice(0, MOST_COLOURS);
     const table = make("table", "legend");
     table.append(make("caption", "hidden", "What the colours stand for, and the share of the pixels"));
     const body = table.appendChild(document.createElement("tbody"));
-    for (const { label, colour, share } of named) {
+    for (const { label, colour, share, within } of named) {
       const swatch = svg("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" });
       swatch.append(svg("rect", { x: "1", y: "1", width: "14", height: "14", rx: "3", ...(colour ? { fill: colour } : { class: "none" }) }));
       const cell = document.createElement("td");
@@ -218,7 +230,11 @@ islands("try", (element) => {
         name.append(" ", make("small", "muted", "as in the picture"));
       }
       const row = document.createElement("tr");
-      row.append(cell, name, make("td", "figure", percent.format(share)));
+      const figure = make("td", "figure", percent.format(share));
+      if (within) {
+        figure.append(" ", make("small", "muted", within));
+      }
+      row.append(cell, name, figure);
       body.append(row);
     }
     const more = colours.length - named.length;
@@ -230,18 +246,18 @@ islands("try", (element) => {
     ];
   }
 
-  function scale({ low, high, colours }: { low: number; high: number; colours: string[] }): HTMLElement {
+  function scale({ low, high, colours }: Scale, id: string): HTMLElement {
     const drawn = svg("svg", {
       viewBox: "0 0 100 6",
       preserveAspectRatio: "none",
       role: "img",
       "aria-label": "Colours from the smallest number to the largest",
     });
-    const gradient = svg("linearGradient", { id: "scale-colours" });
+    const gradient = svg("linearGradient", { id });
     colours.forEach((colour, i) => gradient.append(svg("stop", { offset: `${(100 * i) / (colours.length - 1)}%`, "stop-color": colour })));
     const defined = svg("defs", {});
     defined.append(gradient);
-    drawn.append(defined, svg("rect", { width: "100", height: "6", fill: "url(#scale-colours)" }));
+    drawn.append(defined, svg("rect", { width: "100", height: "6", fill: `url(#${id})` }));
     const line = make("div", "scale");
     line.append(make("span", "", `≤ ${number.format(low)}`), drawn, make("span", "", `≥ ${number.format(high)}`));
     return line;

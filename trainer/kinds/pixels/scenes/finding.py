@@ -1,6 +1,7 @@
 """Which large files are scenes, and which are their masks: their sizes and their pixels tell it, because two scenes have no names to compare."""
 
 import collections
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy
@@ -9,8 +10,10 @@ from trainer.core.input import Input
 from trainer.data import names
 from trainer.data.scenes import opening
 from trainer.data.scenes.opening import Scene
+from trainer.errors import UserError
 
 _VALUES = 64  # of a mask at most
+_COLOURED = (3, 4)  # bands of colours
 _LOOKS, _LOOK = 16, 256  # windows all over a scene, and pixels of a side, whose values are counted
 
 
@@ -28,25 +31,45 @@ def look(source: Input) -> Looked | None:
     """What some windows of a scene tell; None where it cannot be read."""
     try:
         scene = opening.scene(source.file)
-        values: set[float] = set()
-        fractions = seen = False
         if scene.bands != 1:
             return Looked(source, scene, False, False)
-        with opening.opened(source.file) as dataset:
-            side = int(_LOOKS**0.5)
-            for number in range(_LOOKS):
-                top, left = (max(0, n * (2 * k + 1) // (2 * side) - _LOOK // 2) for n, k in zip((scene.height, scene.width), divmod(number, side)))
-                try:
-                    pixels, holds = opening.read(dataset, scene, (slice(top, top + _LOOK), slice(left, left + _LOOK)))
-                except OSError:  # a damaged tile: the others tell
-                    continue
-                known, seen = pixels if holds is None else pixels[holds], True
-                fractions = fractions or bool(known.dtype.kind == "f" and (known != numpy.rint(known)).any())
-                if len(values) <= _VALUES:
-                    values.update(numpy.unique(known).tolist())
+        values: set[float] = set()
+        fractions = seen = False
+        for pixels, holds in _windows(source, scene):
+            known, seen = pixels if holds is None else pixels[holds], True
+            fractions = fractions or bool(known.dtype.kind == "f" and (known != numpy.rint(known)).any())
+            if len(values) <= _VALUES:
+                values.update(numpy.unique(known).tolist())
         return Looked(source, scene, len(values) <= _VALUES and not fractions, fractions) if seen else None
     except (OSError, ValueError):
         return None
+
+
+def _windows(source: Input, scene: Scene) -> Iterator[tuple[numpy.ndarray, numpy.ndarray | None]]:
+    """The values of some windows from all over a scene, and which of them hold data."""
+    with opening.opened(source.file) as dataset:
+        side = int(_LOOKS**0.5)
+        for number in range(_LOOKS):
+            top, left = (max(0, n * (2 * k + 1) // (2 * side) - _LOOK // 2) for n, k in zip((scene.height, scene.width), divmod(number, side)))
+            try:
+                yield opening.read(dataset, scene, (slice(top, top + _LOOK), slice(left, left + _LOOK)))
+            except OSError:  # a damaged tile: the others tell
+                continue
+
+
+def has_few_colours(one: Looked) -> bool:
+    """Whether a file of several bands has as few colours as a mask that is drawn for people."""
+    if one.scene.bands not in _COLOURED or one.scene.dtype != "uint8":
+        return False
+    found: set[bytes] = set()
+    try:
+        for pixels, _ in _windows(one.source, one.scene):
+            found.update(row.tobytes() for row in numpy.unique(pixels.reshape(-1, pixels.shape[-1]), axis=0)[: _VALUES + 1])
+            if len(found) > _VALUES:
+                return False
+    except (OSError, ValueError):
+        return False
+    return len(found) > 1
 
 
 def pairs(sources: list[Input], measured: bool) -> list[tuple[Looked, Looked]]:
@@ -75,6 +98,26 @@ def masks_of(sources: list[Input], measured: bool) -> dict[str, Input]:
     if len(sources) < 2:
         return {}
     return {scene.source.name: mask.source for scene, mask in pairs(sources, measured)}
+
+
+def check_mask(large: list[Input], measured: bool) -> None:
+    """Raise UserError where two large files would be a scene and its mask if they had one size, or if the mask had one band."""
+    seen = [one for i in large if (one := look(i)) is not None] if len(large) == 2 else []
+    if len(seen) == 2 and sum(one.fractions if measured else one.few for one in seen) == 1:
+        first, second = seen
+        raise UserError(
+            "mask_sizes", f"The mask has another size than the scene: {first.source.name} is {first.scene.width} x {first.scene.height} and "
+            f"{second.source.name} {second.scene.width} x {second.scene.height} pixels, or they lie at different places.",
+            "Save the mask on the grid of the scene, by nearest neighbour, which keeps the values of classes.",
+        )  # fmt: skip
+
+    coloured = [one for one in seen if not measured and has_few_colours(one)]
+    if len(seen) == 2 and len(coloured) == 1:
+        raise UserError(
+            "mask_colours",
+            f"{coloured[0].source.name} seems to be a mask in colours, and the mask of a scene has one band with a number for each class.",
+            "Save it with one value for each class, for example in QGIS with Raster, Conversion, RGB to PCT.",
+        )  # fmt: skip
 
 
 def _same_place(scene: Scene, mask: Scene) -> bool:

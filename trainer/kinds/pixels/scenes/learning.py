@@ -22,6 +22,7 @@ from trainer.kinds.annotated import looked
 from trainer.kinds.pixels import codings, reading, scanning, splitting
 from trainer.kinds.pixels.content import MASK, Pixels
 from trainer.kinds.pixels.drawn import SEPARATOR
+from trainer.kinds.pixels.masks import alike, naming
 from trainer.kinds.pixels.scenes import cutting, damaged as told, finding, mapped, places
 from trainer.kinds.pixels.scenes.cutting import Masked, Truth
 from trainer.kinds.pixels.scenes.places import Block
@@ -77,8 +78,8 @@ def claim(kind: Kind, files: Files, settings) -> Claim | None:
         used = frozenset(side.source.name for pair in pairs for side in pair)
         found = Reading(pairs, [], [], measured, "", folder, every, tuple(i.name for i in large if i.name not in used))
         return Claim(kind, FORM, len(pairs), f"{count(len(pairs), 'scene')} with masks", found, used)
-    if asked and not pairs:
-        _check_sizes(large, measured)
+    if not pairs and large and (asked or len(tiffs) == len(sources.images)):
+        finding.check_mask(tiffs if len(tiffs) == 2 else large, measured)
     held = None if measured else looked.find(files)
     if held is None or held.format not in vectors.FORMATS:
         return None
@@ -92,18 +93,6 @@ def claim(kind: Kind, files: Files, settings) -> Claim | None:
     used = frozenset(i.name for i in (*(s for s, _ in scenes), *shapes))
     found = Reading([], scenes, shapes, False, settings.label_column.strip(), folder, every)
     return Claim(kind, FORM, len(scenes), f"{count(len(scenes), 'scene')} with {held.format}", found, used)
-
-
-def _check_sizes(large: list[Input], measured: bool) -> None:
-    """Raise UserError where two large files would be a scene and its mask if they had one size."""
-    seen = [one for i in large if (one := finding.look(i)) is not None] if len(large) == 2 else []
-    if len(seen) == 2 and sum(one.fractions if measured else one.few for one in seen) == 1:
-        first, second = seen
-        raise UserError(
-            "mask_sizes", f"The mask has another size than the scene: {first.source.name} is {first.scene.width} x {first.scene.height} and "
-            f"{second.source.name} {second.scene.width} x {second.scene.height} pixels, or they lie at different places.",
-            "Save the mask on the grid of the scene, by nearest neighbour, which keeps the values of classes.",
-        )  # fmt: skip
 
 
 def _faults(tiffs: list[Input]) -> str:
@@ -253,8 +242,11 @@ def _dataset(claim: Claim, parts: dict[str, list[Block]], learnt: list[Learnt], 
         coding = codings.Numbers(*scanning.spread([by_name[p.name] for p, _ in cut["train"] if p.name in by_name]))
     else:
         assert claim.files is not None
-        told = (dict(enumerate(named)), "") if named else reading.named(claim.files.sources)
-        coding, labels = scanning.classes(scanned, *told, checks)
+        classes = naming.Named(dict(enumerate(named))) if named else naming.find(claim.files.sources)
+        coding, labels = scanning.classes(scanned, classes, checks)
+        if not named:
+            alike.check_blocks(scanned.pairs if not classes.values else [], coding)
+            alike.tell_of_unlabelled(scanned.pairs, coding, checks)
         coding = replace(coding, labels=labels)
     rows = {name: [_example(by_name[p.name], coding, labels) for p, _ in pairs if p.name in by_name] for name, pairs in cut.items()}
     keys = Keys(claim.kind.key)

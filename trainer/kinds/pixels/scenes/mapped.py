@@ -183,6 +183,12 @@ def _tell(found: list[Layer], attribute: str, classes: list[str], checks: Checks
     total: Counter = sum((layer.left_out for layer in found), Counter())
     if total:
         checks.warning("shapes_left_out", f"{left_out(total.total(), 'shape')}: {_reasons(found)}.")
+    if nameless := [layer.name for layer in found if not layer.crs]:
+        checks.warning(
+            "no_reference_system",
+            f"{some(nameless, 3)} names no reference system, so its coordinates are taken for those of the scenes, which they meet. Add the file "
+            ".prj of a shapefile if the polygons lie elsewhere.",
+        )
     if repaired := sum(layer.repaired for layer in found):
         checks.warning("shapes_repaired", f"{count(repaired, 'polygon')} crossed themselves, and were repaired.")
 

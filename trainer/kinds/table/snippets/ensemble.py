@@ -68,6 +68,9 @@ def predict(row):
     total = 0
     for member in config["members"]:
         found = scores(row, member["model"], weights[member["title"]]).astype(float)
+        if "scale" in member:  # it answers the logarithm of the number
+            c = member["scale"]
+            found = numpy.exp(numpy.clip(found, c["low"], c["high"])) * c["factor"] - c["shift"]
         if config["labels"]:
             found = found - numpy.logaddexp.reduce(found)
         total = total + member["share"] * found

@@ -12,9 +12,10 @@ from PIL import Image
 
 from trainer.answer.rows import Refused
 from trainer.data.pictures import colours
-from trainer.kinds.pixels.answers import Painter
 from trainer.kinds.pixels.encoder import Encoder
 from trainer.kinds.pixels.numbers import PixelNumbers
+from trainer.kinds.pixels.single import unsure
+from trainer.kinds.pixels.single.answers import Painter
 from trainer.kinds.pixels.target import PixelClasses
 from trainer.targets.promise import Promise
 
@@ -103,6 +104,54 @@ def test_shares_and_means_have_the_promised_intervals():
     tensors = {t["name"]: t for t in said.tensors({"image": [sent(_ramp()), sent(_ramp())]})}
     assert [name for name, _, _ in said.forms] == list(tensors)
     assert tensors["low"]["shape"] == [2] and tensors["high"]["data"] == pytest.approx([v + 0.25 for v in tensors["mean"]["data"]])
+
+
+def test_pixels_of_several_possible_classes_are_drawn_and_counted():
+    limits = Promise(0.9, 20, (0.9, 0.3, 0.9))
+    target = PixelClasses(LABELS, temperature=0.5, of_pixels=limits)
+    said = painter(target, CLASSES)
+    pixels = numpy.random.default_rng(2).integers(20, 236, (40, 30, 1)).repeat(3, axis=2).astype(numpy.uint8)
+    clear = numpy.full((40, 30, 1), 255, numpy.uint8)
+    clear[:10] = 0
+    tensors = {t["name"]: t for t in said.tensors({"image": [sent(numpy.dstack([pixels, clear]))]})}
+    assert [name for name, _, _ in said.forms] == list(tensors) == ["overlay", "mask", "share", "unsure", "possible"]
+    bright = pixels[..., 0] / 63.75 - 2
+    scores = numpy.stack([-abs(bright - at) for at in (-1, 0, 1)], axis=-1) / 0.5
+    odds = numpy.exp(scores) / numpy.exp(scores).sum(-1, keepdims=True)
+    expected = odds >= limits.limits
+    numpy.put_along_axis(expected, odds.argmax(-1)[..., None], True, axis=-1)
+    bits = (expected * [1, 2, 4]).sum(-1)
+    bits[:10] = 0
+    possible, drawn = numpy.asarray(opened(tensors["possible"]["data"][0])), opened(tensors["unsure"]["data"][0]).convert("RGB")
+    assert (possible == bits).mean() > 0.99 and (possible[:10] == 0).all()  # at a limit, float32 decides
+    several = numpy.bitwise_count(possible) > 1
+    about = tensors["unsure"]["parameters"]
+    assert about["shown"] and about["coverage"] == 0.9 and about["share"] == [pytest.approx(several[10:].mean(), abs=1e-6)]
+    assert f"possible for {several.sum()} pixels ({several[10:].mean():.1%}), which are orange" in about["says"][0]
+    assert "ground and pond" in about["says"][0] and "90 % of the pixels of each class" in about["says"][0]
+    colour = numpy.asarray(drawn).astype(int)
+    assert (abs(colour[..., 0] - colour[..., 2]) > 60).tolist() == several.tolist()
+    sure = painter(PixelClasses(LABELS, of_pixels=Promise(0.9, 20, (1.0, 1.0, 1.0))), CLASSES).tensors({"image": [sent(pixels)]})
+    assert sure[-2]["parameters"]["says"][0].startswith("For every pixel one class alone") and sure[-2]["parameters"]["share"] == [0]
+
+
+def test_models_of_many_classes_send_no_bits():
+    labels = tuple(f"class {i}" for i in range(17))
+    assert [n for n, _, _ in unsure.forms(PixelClasses(labels, of_pixels=Promise(0.9, 20, (0.1,) * 17)))] == ["unsure"]
+    assert unsure.forms(PixelClasses(labels)) == unsure.forms(PixelNumbers(0.0, 1.0)) == []
+
+
+def test_the_intervals_of_pixels_of_numbers_are_a_map_with_its_scale():
+    said = painter(PixelNumbers(0.0, 0.5, of_pixels=Promise(0.8, 20, (0.1, 0.2, 0.3, 0.4, 0.5))), {"mean": 0.0, "std": 0.5})
+    tensors = {t["name"]: t for t in said.tensors({"image": [sent(_ramp())]})}
+    assert [name for name, _, _ in said.forms] == list(tensors)
+    about = tensors["unsure"]["parameters"]
+    assert about["scale"] == [0, 0.5] and about["off"] == [0.1, 0.2, 0.3, 0.4, 0.5] and about["from"] == [-0.75, -0.25, 0.25, 0.75]
+    assert "80 % of pixels" in about["says"][0] and "±0.1 (" in about["says"][0] and "of 4,096 pixels" in about["says"][0]
+    drawn = numpy.asarray(opened(tensors["unsure"]["data"][0]).convert("RGB")).astype(int)
+    assert (
+        abs(drawn[-1, -1] - colours.SCALE[-1]).max() <= 2 and abs(drawn[0, 0] - colours.of_numbers(numpy.full((1, 1), 0.1), 0, 0.5)[0, 0]).max() <= 2
+    )
 
 
 def _ramp() -> numpy.ndarray:

@@ -139,6 +139,18 @@ def test_a_mask_of_another_size_is_refused_with_both(tmp_path):
     assert error.code == "mask_sizes" and "1040 x 1030" in error.what
 
 
+def test_a_mask_in_colours_is_refused_with_the_way(tmp_path):
+    pixels, truth = ground()
+    colours = numpy.asarray([(0, 0, 0), (255, 0, 0)], numpy.uint8)[truth.astype(int)].transpose(2, 0, 1)
+    files = {"a.tif": write(tmp_path / "a.tif", pixels).read_bytes(), "m.tif": write(tmp_path / "m.tif", colours).read_bytes()}
+    error = claimed(tmp_path, files).error
+    assert error.code == "mask_colours" and "m.tif" in error.what
+    assert (
+        claimed(tmp_path / "half", {**files, "m.tif": write(tmp_path / "m.tif", truth[:1030].astype(numpy.uint8)).read_bytes()}).error.code
+        == "mask_sizes"
+    )
+
+
 def test_a_value_without_a_name_is_refused(tmp_path):
     pixels, truth = ground()
     mask = truth.astype(numpy.uint8) * 2
@@ -249,6 +261,7 @@ def test_polygons_elsewhere_and_without_a_system_are_refused(tmp_path):
         outlined(tmp_path, [box(9e5, 9e5, 9.1e5, 9.1e5)], crs="")
     assert unknown.value.code == "no_reference_system"
     assert outlined(tmp_path, [box(1050, 1950, 1080, 1990)], crs="").labels == ("background", "ice")
+    assert "taken for those of the scenes" in (tmp_path / "events.jsonl").read_text()
 
 
 def test_what_is_no_polygon_is_left_out_by_reason():

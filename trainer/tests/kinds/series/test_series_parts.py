@@ -33,6 +33,14 @@ STEPS = {
     "quarters": (seconds("2020-01-01", "2020-04-01", "2020-07-01"), True, QUARTER, "3 months", "2020Q4"),
     "days of years": (seconds("2018-01-01", "2019-01-01", "2020-01-01"), True, DATE, "year", "2021-01-01"),
     "years": (numpy.arange(1900.0, 1950), False, PLAIN, "1", "1950"),
+    "hours that tremble": (
+        seconds("2020-01-01T00:00") + _HOUR * numpy.arange(50) + numpy.arange(50) * 37 % 81 - 40,
+        True,
+        TIME,
+        "hour",
+        "2020-01-03 02:00",
+    ),
+    "hours of a slow clock": (seconds("2020-01-01T00:00") + 3607 * numpy.arange(500), True, TIME, "3607 seconds", "2020-01-21 20:58:20"),
     "an hour that is missing": (seconds("2021-03-28T00:00", "2021-03-28T01:00", "2021-03-28T03:00", "2021-03-28T04:00"), True, TIME, "hour", ""),
 }
 

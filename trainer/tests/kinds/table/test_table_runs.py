@@ -10,7 +10,7 @@ import sys
 import pytest
 from conftest import ROOT, events_of
 from result_checks import check_success, predictions, result_of, setting
-from small_datasets import buyers, flowers, table, yields
+from small_datasets import buyers, flowers, magnitudes, table, yields
 
 from trainer.run import run
 
@@ -63,10 +63,13 @@ def test_a_run_of_tables_imports_neither_torch_nor_ray(make_run):
     assert "loaded: []" in done.stdout
 
 
-@pytest.mark.parametrize("text", [flowers(), yields(), buyers()], ids=["classes", "numbers", "rare"])
-@pytest.mark.parametrize("name", NAMES)
+TEXTS = {"classes": flowers(), "numbers": yields(), "rare": buyers()}
+BY_LINES = [pytest.param(n, text, id=f"{n}-{of}") for n in NAMES for of, text in TEXTS.items()]
+
+
+@pytest.mark.parametrize(("name", "text"), [*BY_LINES, pytest.param("ensemble", magnitudes(), id="ensemble-orders of magnitude")])
 def test_each_is_used_by_its_lines_of_python_and_by_a_prediction(make_run, schemas, name, text):
-    regression, rare = "harvest" in text, "bought" in text
+    regression, rare = "harvest" in text or "price" in text, "bought" in text
     spec = make_run({"rows.csv": text}, model=name)
     assert run(str(spec), "local") == 0
     result = check_success(spec.parent, schemas)
@@ -86,6 +89,9 @@ def test_each_is_used_by_its_lines_of_python_and_by_a_prediction(make_run, schem
         assert [float(s) for s in said] == pytest.approx([float(a) for a in answers], rel=1e-4)
     else:
         assert said == answers
+    if "price" in text:
+        config = json.loads((out / "model" / "config.json").read_text())
+        assert any("scale" in m for m in config["members"]) and result["metrics"]["test"]["r2"]["value"] > 0.5
     if rare:
         assert answers.count("yes") > 5
         assert any("yes is answered from a probability of" in e.get("why", "") for e in events_of(spec.parent))

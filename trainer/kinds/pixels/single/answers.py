@@ -5,12 +5,9 @@ people. Further parameters name the colours in them: ``labels`` and ``colours`` 
 numbers.
 """
 
-import base64
-import io
 from typing import Any, BinaryIO
 
 import numpy
-from PIL import Image
 
 from trainer.answer import rows
 from trainer.answer.rows import Refused
@@ -21,6 +18,7 @@ from trainer.errors import UserError
 from trainer.kinds.pixels import delivery, shown
 from trainer.kinds.pixels.codings import EMPTY, MOST
 from trainer.kinds.pixels.content import Pixels
+from trainer.kinds.pixels.single import sending, unsure
 from trainer.kinds.pixels.target import PixelClasses
 from trainer.kinds.pixels.windows import HALO, is_empty, multiple, normalised, parts
 from trainer.targets import spans
@@ -30,8 +28,6 @@ MOST_BYTES = 128 << 20  # of their decoded values
 DRAWN = 1024  # pixels of the longer side of a picture that is drawn for people
 _PLACES = 192  # of the network that are answered in a window, at most: 0.35 GB in all; fewer where there are many classes
 _LOGITS = 8_000_000  # of a window
-_LEVELS = 65_534  # grey values between the smallest and the largest number; the next one has no data
-_PNG = {"content_type": "image/png"}
 _TOO_LARGE = (
     f"The pictures have more than {MOST_PIXELS // 1_000_000} million pixels. Send a part of one, or submit pictures of any size to ncsa.ray.predict."
 )
@@ -58,16 +54,24 @@ class Painter:
         ends = ("low", "high") if self._target.promise is not None else ()
         if self._classes:
             of_labels = [-1, len(self._target.labels)]
-            return [("overlay", "BYTES", [-1]), ("mask", "BYTES", [-1]), *((name, "FP64", of_labels) for name in ("share", *ends))]
-        return [("map", "BYTES", [-1]), ("numbers", "BYTES", [-1]), *((name, "FP64", [-1]) for name in ("mean", "smallest", "largest", *ends))]
+            found = [("overlay", "BYTES", [-1]), ("mask", "BYTES", [-1]), *((name, "FP64", of_labels) for name in ("share", *ends))]
+        else:
+            found = [("map", "BYTES", [-1]), ("numbers", "BYTES", [-1]), *((name, "FP64", [-1]) for name in ("mean", "smallest", "largest", *ends))]
+        return found + unsure.forms(self._target)
 
     def tensors(self, cells: dict[str, list]) -> list[dict]:
         """The output tensors for the pictures in ``cells``. Raises Refused."""
         pictures = [self._read(file) for file in _opened(cells[rows.IMAGE], self._encoder.largest)]
-        answers = [self._answer(pixels, empty) for pixels, empty in pictures]
-        of = self._of_classes if self._classes else self._of_numbers
-        side = int(DRAWN / len(pictures) ** 0.5)
-        return of([pixels for pixels, _ in pictures], answers, max(64, side))
+        found = [self._answer(pixels, empty) for pixels, empty in pictures]
+        answers, bits = [a for a, _ in found], [b for _, b in found]
+        side = max(64, int(DRAWN / len(pictures) ** 0.5))
+        seen = [pixels for pixels, _ in pictures]
+        tensors = (self._of_classes if self._classes else self._of_numbers)(seen, answers, side)
+        if self._target.of_pixels is None:
+            return tensors
+        if self._classes:
+            return tensors + unsure.of_classes(self._target, seen, answers, bits, side)
+        return tensors + unsure.of_numbers(self._target, answers, side)
 
     def _read(self, file: BinaryIO) -> tuple[numpy.ndarray, numpy.ndarray]:
         """The values of a picture, and which of its pixels hold no data."""
@@ -77,9 +81,12 @@ class Painter:
             raise Refused(f"{e.what} {e.do}" if e.code == "image_form" else UNREADABLE) from e
         return pixels, is_empty(truth, int(self._classes))
 
-    def _answer(self, pixels: numpy.ndarray, empty: numpy.ndarray) -> numpy.ndarray:
-        """The class (uint8) or the number (float32) of each pixel; EMPTY or NaN where there is no data."""
+    def _answer(self, pixels: numpy.ndarray, empty: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
+        """The class (uint8) or the number (float32) of each pixel, EMPTY or NaN where there is no data; and its possible classes as bits, where the
+        model promises them."""
         height, width = pixels.shape[:2]
+        promised = self._classes and self._target.of_pixels is not None
+        bits = numpy.zeros((height, width) if promised else 0, numpy.uint64)
         found = numpy.empty((height, width), numpy.uint8 if self._classes else numpy.float32)
         for part in parts(height, width, self._core, self._halo):
             around = tuple(slice(max(0, s.start - self._halo), min(n, s.stop + self._halo)) for s, n in zip(part, (height, width)))
@@ -89,18 +96,22 @@ class Painter:
             logits = self._network.logits({"pixel_values": normalised(padded[None])})[0]
             inner = tuple(slice(s.start - a.start, s.stop - a.start) for s, a in zip(part, around))
             found[part] = logits[inner].argmax(-1) if self._classes else logits[inner][..., 0]
+            if promised:
+                bits[part] = unsure.possible(self._target, logits[inner], found[part])
         found[empty] = EMPTY if self._classes else numpy.nan
-        return found
+        return found, bits
 
     def _of_classes(self, pictures: list[numpy.ndarray], answers: list[numpy.ndarray], side: int) -> list[dict]:
         labels, coding = self._target.labels, self._encoder.coding
         counts = numpy.stack([numpy.bincount(a[a < MOST], minlength=len(labels)) for a in answers])
         shares = counts / numpy.maximum(1, counts.sum(axis=1, keepdims=True))
-        drawn = [_png(_few_colours(shown.coloured(shown.seen(_smaller(p, side)), _smaller(a, side)))) for p, a in zip(pictures, answers)]
-        legend = {"labels": list(labels), "colours": [_hex(shown.colour(i)) for i in range(len(labels))], "values": list(delivery.written(coding))}
+        sides = [(shown.seen(sending.smaller(p, side)), sending.smaller(a, side)) for p, a in zip(pictures, answers)]
+        drawn = [sending.png(sending.few_colours(shown.coloured(p, a))) for p, a in sides]
+        used = [sending.hexadecimal(shown.colour(i)) for i in range(len(labels))]
+        legend = {"labels": list(labels), "colours": used, "values": list(delivery.written(coding))}
         return [
-            _pictures("overlay", drawn, {"shown": True}),
-            _pictures("mask", [_png(delivery.picture(a, coding)) for a in answers], {}),
+            sending.pictures("overlay", drawn, {"shown": True}),
+            sending.pictures("mask", [sending.png(delivery.picture(a, coding)) for a in answers], {}),
             {"name": "share", "datatype": "FP64", "shape": list(shares.shape), "parameters": legend, "data": shares.round(6).ravel().tolist()},
             *self._within(shares, "share"),
         ]
@@ -115,11 +126,15 @@ class Painter:
         known = [a[numpy.isfinite(a)].astype(numpy.float64) for a in answers]
         known = [k if len(k) else numpy.zeros(1) for k in known]
         ends = [(float(k.min()), float(k.max())) for k in known]
-        scale = {"scale": [float(f"{low:.4g}"), float(f"{high:.4g}")], "colours": [_hex(c) for c in colours.SCALE]}
+        scale = {"scale": [float(f"{low:.4g}"), float(f"{high:.4g}")], "colours": [sending.hexadecimal(c) for c in colours.SCALE]}
         values = {"mean": [float(k.mean()) for k in known], "smallest": [e[0] for e in ends], "largest": [e[1] for e in ends]}
         return [
-            _pictures("map", [_png(_few_colours(colours.of_numbers(_smaller(a, side), low, high))) for a in answers], {"shown": True, **scale}),
-            _pictures("numbers", [_png(_levels(a, *e)) for a, e in zip(answers, ends)], {}),
+            sending.pictures(
+                "map",
+                [sending.png(sending.few_colours(colours.of_numbers(sending.smaller(a, side), low, high))) for a in answers],
+                {"shown": True, **scale},
+            ),
+            sending.pictures("numbers", [sending.png(sending.levels(a, *e)) for a, e in zip(answers, ends)], {}),
             *({"name": n, "datatype": "FP64", "shape": [len(v)], "data": [float(f"{x:.9g}") for x in v]} for n, v in values.items()),
             *self._within(numpy.asarray(values["mean"]), "mean"),
         ]
@@ -148,35 +163,3 @@ def _opened(cells: list, largest: int) -> list[BinaryIO]:
             raise Refused(_TOO_LARGE, 413)
         file.seek(0)
     return files
-
-
-def _levels(values: numpy.ndarray, smallest: float, largest: float) -> Image.Image:
-    """Numbers as 16 bits of grey: 0 is the smallest, 65534 the largest, 65535 has no data."""
-    known = numpy.isfinite(values)
-    shares = (numpy.where(known, values, smallest).astype(numpy.float64) - smallest) / max(largest - smallest, 1e-30)
-    return Image.fromarray(numpy.where(known, numpy.rint(shares * _LEVELS), _LEVELS + 1).astype(numpy.uint16))
-
-
-def _smaller(pixels: numpy.ndarray, side: int) -> numpy.ndarray:
-    """Every so many pixels of a picture or an answer, so that it has at most ``side`` a side."""
-    step = -(-max(pixels.shape[:2]) // side)
-    return pixels[::step, ::step]
-
-
-def _few_colours(drawn: numpy.ndarray) -> Image.Image:
-    """A drawing of few colours is small as a file."""
-    return Image.fromarray(numpy.ascontiguousarray(drawn)).quantize(256, dither=Image.Dither.NONE)
-
-
-def _pictures(name: str, data: list[str], parameters: dict) -> dict:
-    return {"name": name, "datatype": "BYTES", "shape": [len(data)], "parameters": {**_PNG, **parameters}, "data": data}
-
-
-def _png(image: Image.Image) -> str:
-    data = io.BytesIO()
-    image.save(data, "PNG")
-    return base64.b64encode(data.getvalue()).decode()
-
-
-def _hex(colour: tuple[int, int, int] | None) -> str:
-    return "" if colour is None else "#{:02x}{:02x}{:02x}".format(*colour)

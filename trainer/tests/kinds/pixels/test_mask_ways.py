@@ -1,0 +1,139 @@
+"""Masks that say their classes in other ways than one value for one class: numbers of objects, no data, and files that name classes."""
+
+from pathlib import Path
+
+import numpy
+import pytest
+import rasterio
+from hypothesis import HealthCheck, given, settings, strategies as st
+from PIL import Image
+from scene_files import write
+from skimage.measure import label
+
+from trainer.core.input import Input
+from trainer.data.annotations import numbered as looked
+from trainer.data.sources import Sources
+from trainer.kinds.annotated import numbered, runs
+from trainer.kinds.annotated.shapes import LeftOut
+from trainer.kinds.objects import reading as objects
+from trainer.kinds.objects.kind import ObjectsInPictures
+from trainer.kinds.pixels import codings, drawn, reading
+from trainer.kinds.pixels.masks import alike, naming
+from trainer.tests.zoo import codings as made, reading as zoo, row
+
+
+def said(make, folder, **chosen):
+    return zoo.read(row.Row("made", "", "", "", "", make, row.Reads(), settings=chosen), folder)
+
+
+def inputs(folder):
+    files = sorted(f for f in folder.rglob("*") if f.is_file())
+    return [Input(f.relative_to(folder).as_posix(), f, f.stat().st_size, "", f.name, "") for f in files]
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.lists(st.integers(0, 4), min_size=3, max_size=3), min_size=1, max_size=6))
+def test_the_objects_of_a_mask_are_its_numbers(tmp_path, values):
+    pixels = numpy.asarray(values, numpy.uint16)
+    Image.fromarray(pixels).save(tmp_path / "mask.png")
+    listed = numbered.read("a.png", Input("mask.png", tmp_path / "mask.png", 1, "", "", ""), LeftOut())
+    assert [runs.mask(d.runs).tolist() for d in listed.drawn] == [(pixels == v).tolist() for v in numpy.unique(pixels[pixels > 0])]
+
+
+def test_a_border_between_objects_is_no_object(tmp_path):
+    Image.fromarray(numpy.asarray([[1, 255, 2, 0]], numpy.uint8)).save(tmp_path / "mask.png")
+    assert looked.values(tmp_path / "mask.png").tolist() == [[1, 0, 2, 0]]
+
+
+@pytest.mark.parametrize("pixels", [numpy.zeros((4, 4, 3), numpy.uint8), numpy.zeros((4, 4), numpy.float32)])
+def test_colours_and_fractions_are_no_numbers_of_objects(tmp_path, pixels):
+    Image.fromarray(pixels).save(tmp_path / "mask.tif")
+    left = LeftOut()
+    assert numbered.read("a.png", Input("mask.tif", tmp_path / "mask.tif", 1, "", "", ""), left) is None
+    assert left.names == {"the mask cannot be read": ["mask.tif"]}
+
+
+def test_masks_of_objects_beside_new_pictures_are_compared_and_not_answered(tmp_path):
+    made.ROWS[0].make(tmp_path)
+    sources = Sources(images=inputs(tmp_path))
+    found, _, _ = objects.to_predict(ObjectsInPictures(), sources)
+    assert len(found) == made.COUNT and all(e.target for e in found)
+    rows, _, _ = reading.to_predict(sources, measured=False)
+    assert len(rows) == made.COUNT and all(e.target == f"{drawn.DRAWN}object" for e in rows)
+
+
+def test_the_objects_of_a_scene_are_no_classes(tmp_path):
+    truth = label(numpy.kron(numpy.random.default_rng(0).random((16, 16)) < 0.15, numpy.ones((64, 64), bool)))
+
+    def scene(folder, names=""):
+        write(folder / "a.tif", (1000 + 2000 * (truth > 0) + numpy.random.default_rng(1).normal(0, 90, truth.shape)).astype(numpy.uint16))
+        write(folder / "b.tif", truth.astype(numpy.uint8))
+        if names:
+            (folder / "classes.txt").write_text(names)
+
+    assert said(scene, tmp_path / "numbers").error.code == "mask_numbers"
+    named = said(lambda f: scene(f, "\n".join(f"class {i}" for i in range(truth.max() + 1))), tmp_path / "named")
+    assert named.error is None and "class 0" in named.data.labels
+
+
+def test_a_background_that_is_declared_as_no_data_is_told_of(tmp_path):
+    def scenes(folder):
+        for i in range(8):
+            for name, pixels, nodata in (("images", made.noise(i), None), ("masks", made._layers(i)[None], 0)):
+                (folder / name).mkdir(exist_ok=True)
+                pixels = pixels if nodata is not None else pixels.transpose(2, 0, 1)
+                form = {"count": len(pixels), "height": 24, "width": 24, "dtype": "uint8", "nodata": nodata}
+                with rasterio.open(folder / name / f"{i}.tif", "w", driver="GTiff", **form) as file:
+                    file.write(pixels)
+
+    outcome = said(scenes, tmp_path)
+    share = sum((made._layers(i) == 0).mean() for i in range(8)) / 8
+    assert outcome.data.labels == ("1", "2") and f"{share:.1%} of the pixels are no data" in outcome.said["mask_classes"]
+    assert ("mostly_unlabelled" in outcome.said) == (share > alike._MOSTLY)
+
+
+def test_masks_of_turned_pictures_are_refused_with_the_reason(tmp_path):
+    def photos(folder):
+        for i in range(6):
+            exif = Image.Exif()
+            exif[0x0112] = 6
+            for name in ("images", "masks"):
+                (folder / name).mkdir(exist_ok=True)
+            Image.fromarray(numpy.random.default_rng(i).integers(0, 255, (48, 32, 3), numpy.uint8)).save(folder / f"images/{i}.jpg", exif=exif)
+            Image.fromarray(numpy.eye(32, 48, dtype=numpy.uint8) * (1 + i % 2)).save(folder / f"masks/{i}.png")
+
+    error = said(photos, tmp_path, task="image-segmentation").error
+    assert error.code == "mask_sizes" and "EXIF" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("labels.txt", "soil\nice\n", naming.Named({0: "soil", 1: "ice"}, file="labels.txt")),
+        ("class_dict.csv", '"name","r","g","b"\nthe ice,255,0,0\nwater,0,0,9\n', naming.Named(colours={0xFF0000: "the ice", 9: "water"})),
+        ("labelmap.txt", "# label:color_rgb:parts:actions\nice:255,0,0::\nwater:0,0,9::\n", naming.Named(colours={0xFF0000: "ice", 9: "water"})),
+        ("label_colors.txt", "255 0 0\tthe ice\n0 0 9\twater\n", naming.Named(colours={0xFF0000: "the ice", 9: "water"})),
+        ("class_dict.csv", "name,r,g,b\nice,300,0,0\nwater,0,0,9\n", naming.Named()),
+        ("notes.txt", "soil\nice\n", naming.Named()),
+        ("labels.csv", "file,label\na.png,ice\n", naming.Named()),
+    ],
+)
+def test_files_name_classes_by_value_or_by_colour(tmp_path, name, text, expected):
+    (tmp_path / name).write_text(text)
+    found = naming.find(Sources(texts=inputs(tmp_path)))
+    assert (found.values, found.colours) == (expected.values, expected.colours)
+    assert found.file == (name if expected != naming.Named() else "")
+
+
+def test_a_colour_near_a_named_one_has_its_name():
+    named = naming.Named(colours={0xFF0000: "ice", 9: "water"})
+    assert [named.colour(c) for c in (0xFA0000, 0x000000, 9, 0x808080)] == ["ice", "", "water", ""]
+    assert not naming.Named().colour(9)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(max_size=200) | st.text('0123456789 ,;:\tab\n"', max_size=80).map(str.encode))
+def test_any_bytes_name_classes_or_none(tmp_path, data):
+    Path(tmp_path / "classes.txt").write_bytes(data)
+    found = naming.find(Sources(texts=inputs(tmp_path)))
+    assert not (found.values and found.colours) and len(found.values or found.colours) <= codings.MOST
