@@ -21,7 +21,7 @@ from trainer.data.pictures import looks
 from trainer.data.sources import Sources
 from trainer.errors import UserError, left_out, some
 from trainer.gc_pause import paused
-from trainer.kinds.rows import conversations as forms
+from trainer.kinds.rows import conversations as forms, row_by_row
 from trainer.kinds.rows.examples import PAIR, Rows
 from trainer.kinds.rows.roles import IMAGE, LANGUAGE, TABLE, TEXT, Roles
 from trainer.run_folder.events import Events
@@ -74,7 +74,20 @@ def _of_tables(kind: Kind, found: Sources, columns: Columns, settings, events: E
     fitting = _fitting(found, columns, label, settings, events)
     if not fitting:
         return None
+    if label:
+        _labels_line_by_line(fitting, found, label, events)
     return _rows(fitting, Roles(kind.tasks[0], tuple(columns.names), types=columns.types), label, settings, events, columns.styles)
+
+
+def _labels_line_by_line(fitting: list[Table], found: Sources, label: str, events: Events) -> None:
+    """Add the labels that stand in a file of their own, such as y_test.csv beside X_test.csv: they tell how good the answers are."""
+    try:
+        added = row_by_row.add(fitting, found.tables, found.ignored, label.lower())
+    except UserError as e:
+        return events.warning(e.code, f"{e.what} The labels are not used.")
+    for what, choice, why in added.decisions:
+        if what == "label_column":
+            events.decision(what, choice, why)
 
 
 def _raise(error: UserError) -> NoReturn:

@@ -1,13 +1,18 @@
 """Labels and groups in files of their own, row by row."""
 
+import loading
 import pytest
 
+from trainer.core import registry
+from trainer.core.columns import Columns
 from trainer.core.input import Input
+from trainer.data.columns.features import NUMBER
 from trainer.data.formats import arrow_table
 from trainer.data.formats.table import Table
-from trainer.data.sources import Ignored
+from trainer.data.sources import Ignored, Sources
 from trainer.errors import UserError
-from trainer.kinds.rows import row_by_row
+from trainer.kinds.rows import prediction, row_by_row
+from trainer.run_folder.events import Events
 
 _N = 30
 _LABELS = [("wet", "dry")[i % 2] for i in range(_N)]
@@ -92,3 +97,16 @@ def test_labels_of_other_rows_are_refused(tmp_path, lines):
     with pytest.raises(UserError, match=r"y\.csv has .* lines and X\.csv 30 rows") as e:
         _add(tmp_path, [_table("X.csv")], {"y.csv": lines})
     assert e.value.code == "labels_of_other_rows"
+
+
+@pytest.mark.parametrize(("lines", "targets", "said"), [(_LABELS, _LABELS, "line by line"), (_LABELS[:-1], [""] * _N, "The labels are not used")])
+def test_a_prediction_is_scored_by_the_lines_of_a_file(tmp_path, lines, targets, said):
+    files = {"X_new.csv": ["depth,flow", *(f"{i}.5,{i * 7 % 11}" for i in range(_N))], "y_new.csv": lines}
+    sources = Sources()
+    for name, written in files.items():
+        (tmp_path / name).write_text("\n".join(written) + "\n")
+        sources.tables.append(Input(name, tmp_path / name, (tmp_path / name).stat().st_size, ""))
+    columns = Columns(("depth", "flow"), {"depth": NUMBER, "flow": NUMBER}, "y", {})
+    events = Events(tmp_path / "events.jsonl", 1)
+    examples, _, _ = prediction.cells(registry.of("table"), sources, columns, loading.settings_of("predict", {}), events)
+    assert [e.target for e in examples] == targets and said in events.path.read_text()
