@@ -15,6 +15,7 @@ from trainer.data.claims import ROWS, Claim, Files
 from trainer.data.columns import label_tables
 from trainer.data.columns.features import CATEGORY, NUMBER, TEXT
 from trainer.data.cut import Cut
+from trainer.data.formats.table import Table
 from trainer.data.keys import Keys
 from trainer.data.pictures import looks
 from trainer.data.sources import Sources
@@ -199,7 +200,7 @@ def _read(found: Sources, settings, checks: Checks) -> Reading:
 
 def _tables(sources: list, found: Sources, index: images.Index, settings, checks: Checks):
     """The tables to use, the roles of their columns and their profiles; with labels that stand in other files."""
-    read = from_tables.read(sources, found.ignored, settings, checks.events)
+    read = _tables_or_lines(sources, found, settings, checks)
     if not settings.repairs:
         _look(read, found, index, settings, checks)
         return from_tables.choose(read, settings, index, found.ignored)
@@ -222,6 +223,24 @@ def _look(read: list, found: Sources, index: images.Index, settings, checks: Che
     """Add what the pictures look like that columns name, where a model of tables is asked for."""
     if settings.task in registry.of(TABLE).tasks and found.images:
         looks.read(read, index, (), checks.events)
+
+
+def _tables_or_lines(sources: list, found: Sources, settings, checks: Checks) -> list[Table]:
+    """The tables in ``sources``; where there is none but small ones, the texts whose labels are the lines of other files."""
+    lines = row_by_row.texts(sources) if settings.repairs and settings.task in ("auto", *registry.of("text").tasks) else []
+    try:
+        read = from_tables.read(sources, found.ignored, settings, checks.events)
+    except UserError as e:
+        if e.code != "no_table" or not lines:
+            raise
+        read = []
+    if not lines or any(len(t.rows) >= row_by_row.MIN_ROWS for t in read):
+        return read
+    for table in lines:
+        found.ignored.used(table.name)
+    for table in read:
+        found.ignored.add(table.name, "texts with labels are read instead")
+    return lines
 
 
 def _without_tables(found: Sources, settings, checks: Checks, error: UserError) -> Reading:

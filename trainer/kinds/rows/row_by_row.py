@@ -17,7 +17,9 @@ MIN_ROWS = 20
 MOST_BYTES = 64 << 20  # of a file of lines
 LABELS = frozenset("y label labels target targets class classes answers outcome outcomes truth groundtruth".split())
 GROUPS = frozenset("subject subjects patient patients person persons participant participants group groups".split())
-_OTHERS = frozenset("x data dataset feature features input inputs sample samples measurements".split())
+_OTHERS = frozenset("x data dataset feature features input inputs sample samples measurements text texts sentences tweets reviews lines".split())
+_TEXT = "text"  # the only column of a table whose rows are the lines of a file
+_WORDS = 2.0  # of such a line, on average
 _LINES = (*names.ANY_CONTENT, "csv", "tsv", "tab", "labels")
 _WORD = re.compile(r"[a-z]+")
 
@@ -53,7 +55,7 @@ def add(found: list[Table], sources: Sequence[Input], ignored: Ignored, asked: s
     ``asked`` is the column that the user wants to predict, if any. Raises UserError where the name of a file says that it has the labels of a table,
     and it has more or fewer lines than that has rows.
     """
-    wide = [t for t in found if len(t.columns) > 1 and len(t.rows) >= MIN_ROWS]
+    wide = [t for t in found if (len(t.columns) > 1 or t.columns == [_TEXT]) and len(t.rows) >= MIN_ROWS]
     lines = _files(found, sources) if wide else []
     added = Added()
     added.label, of_labels = _add_all(LABELS, [t for t in wide if not _has_label(t, asked)], lines, asked, found, ignored)
@@ -64,6 +66,22 @@ def add(found: list[Table], sources: Sequence[Input], ignored: Ignored, asked: s
         why = f"Rows with the same {added.group}, which is in {some(of_groups, 3)}, stay in one split, and the {added.group} is not read."
         added.decisions.append(("group_column", added.group, why))
     return added
+
+
+def texts(sources: Sequence[Input]) -> list[Table]:
+    """The files whose lines are texts with their labels in other files, line by line: train_text.txt beside train_labels.txt."""
+    plain = [s for s in sources if names.extension(s.name) in names.ANY_CONTENT and s.size <= MOST_BYTES]
+    labels = {_words(s.name) - LABELS - _OTHERS: s for s in plain if LABELS & _words(s.name)}
+    found = []
+    for source in plain if labels else ():
+        of_labels = labels.get(_words(source.name) - _OTHERS)
+        if of_labels is None or LABELS & _words(source.name):
+            continue
+        cells, file = _lines(source), _Lines(of_labels.name, _lines(of_labels))
+        are_texts = sum(len(c.split()) for c in cells) >= _WORDS * len(cells)
+        if len(cells) == len(file.cells) >= MIN_ROWS and are_texts and not _is_list(file):
+            found.append(Table(source.name, [_TEXT], [(i, [c]) for i, c in enumerate(cells, 1)], False))
+    return found
 
 
 def _add_all(role: frozenset[str], wide: list[Table], lines: list[_Lines], asked: str, found: list[Table], ignored: Ignored) -> tuple[str, list[str]]:
@@ -123,7 +141,7 @@ def _refuse(table: Table, file: _Lines, role: frozenset[str]) -> None:
 
 def _files(found: list[Table], sources: Sequence[Input]) -> list[_Lines]:
     """The files of one column whose names say that they hold labels or groups."""
-    files = [_Lines(t.name, [c.strip() for c in t.cells(t.columns[0])], _given(t)) for t in found if len(t.columns) == 1]
+    files = [_Lines(t.name, [c.strip() for c in t.cells(t.columns[0])], _given(t)) for t in found if len(t.columns) == 1 and t.columns != [_TEXT]]
     read = {t.name for t in found}
     for source in sources:
         told = _words(source.name) & (LABELS | GROUPS) and names.extension(source.name) in _LINES and source.name not in read

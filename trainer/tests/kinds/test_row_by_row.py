@@ -110,3 +110,32 @@ def test_a_prediction_is_scored_by_the_lines_of_a_file(tmp_path, lines, targets,
     events = Events(tmp_path / "events.jsonl", 1)
     examples, _, _ = prediction.cells(registry.of("table"), sources, columns, loading.settings_of("predict", {}), events)
     assert [e.target for e in examples] == targets and said in events.path.read_text()
+
+
+_SAID = [f"the {c} field of day {i}" for i, c in enumerate(_LABELS)]
+
+
+@pytest.mark.parametrize(
+    ("files", "read"),
+    [
+        ({"train_text.txt": _SAID, "train_labels.txt": _LABELS, "mapping.txt": ["0\twet", "1\tdry"]}, ["train_text.txt"]),
+        ({"sentences.txt": _SAID, "labels.txt": ["0", "1"] * 15}, ["sentences.txt"]),
+        (
+            {"train_text.txt": _SAID, "train_labels.txt": _LABELS, "test_text.txt": _SAID[:20], "test_labels.txt": _LABELS[:20]},
+            ["train_text.txt", "test_text.txt"],
+        ),
+        ({"text.txt": _SAID, "labels.txt": _LABELS[:-1]}, []),
+        ({"text.txt": _SAID, "labels.txt": _SAID}, []),
+        ({"numbers.txt": _WHO, "labels.txt": _LABELS}, []),
+        ({"text.txt": _SAID, "notes.txt": _LABELS}, []),
+    ],
+)  # fmt: skip
+def test_texts_may_have_their_labels_in_another_file(tmp_path, files, read):
+    sources = []
+    for name, lines in files.items():
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+        sources.append(Input(name, tmp_path / name, (tmp_path / name).stat().st_size, ""))
+    tables = row_by_row.texts(sources)
+    assert [t.name for t in tables] == read and all(t.cells("text") == files[t.name] for t in tables)
+    if read:
+        assert row_by_row.add(tables, sources, Ignored(), "").label == "labels" and tables[0].columns == ["text", "labels"]

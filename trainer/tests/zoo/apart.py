@@ -65,6 +65,18 @@ def _numbered(folder):
         _write(folder, f"y_{split}.csv", [",state", *(f"{i},{c}" for i, c in zip(order, _classes(n), strict=True))])
 
 
+def _texts_and_labels(folder):
+    for split, n in _COUNTS.items():
+        _write(folder, f"{split}_text.txt", [f"{'rain' if i % 2 else 'sun'} on day {i} of the {split} year" for i in range(n)])
+        _write(folder, f"{split}_labels.txt", _classes(n))
+    _write(folder, "mapping.txt", ["1\tdry", "2\twet"])
+
+
+def _two_texts(folder):
+    for name, word in (("english", "rain"), ("german", "Regen")):
+        _write(folder, f"{name}.txt", [f"{word} was seen {i} times on day {i * 7}" for i in range(60)])
+
+
 def _matrix(named: bool, symmetric: bool = True):
     def make(folder):
         side = range(24)
@@ -103,4 +115,9 @@ ROWS = (
         Refused("matrix", ("24 rows",)), MATRIX),
     Row("as-many-rows-as-columns", "24 rows of 24 columns, not the same both ways", "labs", "made", "a table", _matrix(False, False),
         NotRefused("matrix"), spares=MATRIX),
+    Row("texts-and-labels", "train_text.txt, train_labels.txt, test_text.txt, test_labels.txt and mapping.txt", "users of TweetEval", "made",
+        "the lines are texts with labels", _texts_and_labels,
+        Reads("text-classification", rows=80, classes=("1", "2"), label="labels", splits=(54, 6, 20)), LINES),
+    Row("texts-of-two-sorts", "two files of as many lines of text, neither called labels", "translators", "made", "no labels", _two_texts,
+        NotRefused("labels_of_other_rows"), spares=LINES),
 )  # fmt: skip
