@@ -10,6 +10,7 @@ from trainer.data import foreign, written
 LABELS = ("label", "labels", "target", "class", "category", "sentiment", "y", "gold", "rating")
 TEXTS = ("text", "sentence", "review", "content", "body", "abstract", "description", "comment", "question", "document", "tweet")
 TITLE = "title"
+LABEL_FILES = frozenset("y label labels target targets class classes answers outcome outcomes truth groundtruth".split())  # words in names of files
 TEXT_NAMES = frozenset((*TEXTS, TITLE))
 
 PAIRS = (("prompt", "response"), ("prompt", "completion"), ("instruction", "output"), ("instruction", "response"), ("question", "answer"))
@@ -53,6 +54,7 @@ _NOT_READ = {
 DATA, LABELLING, SETTINGS, MODEL = "data", "labels", "settings", "model"
 _CHOSEN = re.compile(r"(data|train|validation|test|labels|settings|model) \(form(, [^/]*)?\)/")
 
+_WORD = re.compile(r"[a-z]+")
 _NATURAL = re.compile(r"(\d+)")
 
 _SPLITS = (
@@ -89,6 +91,11 @@ def is_token_file(name: str, folders: set[str]) -> bool:
 def column(name: str) -> str:
     """A column at the beginning of a sentence; tables without a header have columns that are called "column 2"."""
     return name.capitalize() if re.fullmatch(r"column \d+", name) else f'Column "{name}"'
+
+
+def words(name: str) -> frozenset[str]:
+    """The words in the name of a file and of its folders, in lower case, without its ending."""
+    return frozenset(_WORD.findall(name.lower().rpartition(".")[0] or name.lower()))
 
 
 def natural(text: str) -> list:

@@ -1,6 +1,5 @@
 """Labels in a table of their own: its rows name the rows of another table by a column that both have, and its label is added there."""
 
-import re
 from dataclasses import dataclass
 
 from trainer.data import names
@@ -10,7 +9,6 @@ from trainer.errors import UserError, some
 
 MIN_ROWS = 20  # of a table of labels
 FOUND = 0.9  # of the rows of the other table must be in it
-_SAYS_LABELS = re.compile(r"(?<![a-z])(y|labels?|targets?|class(es)?|ground_?truth|truth|outcomes?)(?![a-z])", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class Pair:
     @property
     def says_labels(self) -> bool:
         """Whether the name of the file says that it has labels."""
-        return _SAYS_LABELS.search(self.labels.name.rpartition("/")[2]) is not None
+        return bool(names.LABEL_FILES & names.words(self.labels.name.rpartition("/")[2]))
 
 
 def add(found: list[Table], asked: str) -> tuple[str, str]:

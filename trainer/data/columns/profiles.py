@@ -207,7 +207,7 @@ def _described(name: str, cells: Cells, rows: int, short: str, comma: bool = Fal
         clock_times=sum(not math.isnan(dates.time_of_day(c)) for c in known) / len(known) if known else 0.0,
         limited=sum(values.limit(c, comma) is not None for c in cells.listed()) if limited else 0,
         shapes=sum(_SHAPE.match(c) is not None for c in known) / len(known) if known else 0.0,
-        sequences=sequences.share(known),
+        sequences=0.0 if numbers >= values.MOSTLY else sequences.share(known),
         short=short,
     )
 

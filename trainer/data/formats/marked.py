@@ -29,7 +29,7 @@ def read(name: str, text: str) -> Table | None:
 
 def _texts(name: str, text: str) -> Table:
     rows, bad = [], []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         classes = list(dict.fromkeys(_CLASS.findall(line)))
@@ -44,7 +44,7 @@ def _texts(name: str, text: str) -> Table:
 
 def _sparse(name: str, text: str) -> Table:
     found, bad = [], []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         stripped = line.strip()
         if not stripped or stripped.startswith("#"):
             continue

@@ -227,7 +227,7 @@ def _look(read: list, found: Sources, index: images.Index, settings, checks: Che
 
 def _tables_or_lines(sources: list, found: Sources, settings, checks: Checks) -> list[Table]:
     """The tables in ``sources``; where there is none but small ones, the texts whose labels are the lines of other files."""
-    lines = row_by_row.texts(sources) if settings.repairs and settings.task in ("auto", *registry.of("text").tasks) else []
+    lines = row_by_row.texts(sources) if settings.repairs and settings.task in ("auto", *registry.of(roles_of.TEXT).tasks) else []
     try:
         read = from_tables.read(sources, found.ignored, settings, checks.events)
     except UserError as e:

@@ -1,6 +1,5 @@
 """Labels in a file of their own, row by row: y_train.csv beside X_train.csv. Its n-th line is the label, or the subject, of the n-th row."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -15,13 +14,12 @@ from trainer.errors import UserError, some
 
 MIN_ROWS = 20
 MOST_BYTES = 64 << 20  # of a file of lines
-LABELS = frozenset("y label labels target targets class classes answers outcome outcomes truth groundtruth".split())
+LABELS = names.LABEL_FILES
 GROUPS = frozenset("subject subjects patient patients person persons participant participants group groups".split())
 _OTHERS = frozenset("x data dataset feature features input inputs sample samples measurements text texts sentences tweets reviews lines".split())
 _TEXT = "text"  # the only column of a table whose rows are the lines of a file
 _WORDS = 2.0  # of such a line, on average
 _LINES = (*names.ANY_CONTENT, "csv", "tsv", "tab", "labels")
-_WORD = re.compile(r"[a-z]+")
 
 
 @dataclass
@@ -35,18 +33,20 @@ class Added:
 
 @dataclass(frozen=True)
 class _Lines:
-    """A file of one column. ``column`` is the name of the column where the file surely has one."""
+    """A file of one column. ``column`` is the name of the column where the file surely has one. A cell within the file may be empty."""
 
     file: str
     cells: list[str]
     column: str = ""
 
     def of(self, rows: int) -> tuple[str, list[str]] | None:
-        """The name of the column, empty for none, and the cells, if the file has as many as ``rows``, perhaps below a name."""
+        """The name of the column, empty for none, and the cells, if the file has as many as ``rows``, perhaps below a name. A first number is a cell:
+        taken for a name, it would move all others to the rows before them."""
         if len(self.cells) == rows:
             return self.column, self.cells
         first, *rest = self.cells
-        return (first, rest) if not self.column and len(rest) == rows and first not in rest else None
+        is_name = not self.column and first and first not in rest and values.number(first) is None
+        return (first, rest) if is_name and len(rest) == rows else None
 
 
 def add(found: list[Table], sources: Sequence[Input], ignored: Ignored, asked: str) -> Added:
@@ -71,11 +71,11 @@ def add(found: list[Table], sources: Sequence[Input], ignored: Ignored, asked: s
 def texts(sources: Sequence[Input]) -> list[Table]:
     """The files whose lines are texts with their labels in other files, line by line: train_text.txt beside train_labels.txt."""
     plain = [s for s in sources if names.extension(s.name) in names.ANY_CONTENT and s.size <= MOST_BYTES]
-    labels = {_words(s.name) - LABELS - _OTHERS: s for s in plain if LABELS & _words(s.name)}
+    labels = {names.words(s.name) - LABELS - _OTHERS: s for s in plain if LABELS & names.words(s.name)}
     found = []
     for source in plain if labels else ():
-        of_labels = labels.get(_words(source.name) - _OTHERS)
-        if of_labels is None or LABELS & _words(source.name):
+        of_labels = labels.get(names.words(source.name) - _OTHERS)
+        if of_labels is None or LABELS & names.words(source.name):
             continue
         cells, file = _lines(source), _Lines(of_labels.name, _lines(of_labels))
         are_texts = sum(len(c.split()) for c in cells) >= _WORDS * len(cells)
@@ -88,16 +88,16 @@ def _add_all(role: frozenset[str], wide: list[Table], lines: list[_Lines], asked
     """The name of the column that was added to tables, empty for none, and the files that hold it."""
     column = ""
     files: list[str] = []
-    candidates = [f for f in lines if role & _words(f.file)]
+    candidates = [f for f in lines if role & names.words(f.file)]
     for table in wide:
         file = _belonging(table, wide, candidates, role)
         if file is None or _is_list(file):
             continue
-        fitting = file.of(len(table.rows))
+        fitting = None if table.bad_rows else file.of(len(table.rows))
         if fitting is None:
             _refuse(table, file, role)
             continue
-        name = fitting[0] or min(role & _words(file.file))
+        name = fitting[0] or min(role & names.words(file.file))
         if table.lacks([name]) and asked in ("", name.lower()):
             _join(table, file, name, fitting[1], found, ignored)
             column, files = name, [*files, file.file]
@@ -111,7 +111,7 @@ def _has_label(table: Table, asked: str) -> bool:
 
 def _belonging(table: Table, wide: list[Table], files: list[_Lines], role: frozenset[str]) -> _Lines | None:
     """The file whose name is that of the table but for what it holds; else the only one for the only table."""
-    alike = [f for f in files if _words(f.file) - role - _OTHERS == _words(table.name) - role - _OTHERS]
+    alike = [f for f in files if names.words(f.file) - role - _OTHERS == names.words(table.name) - role - _OTHERS]
     if not alike and len(wide) == len(files) == 1:
         alike = files
     return alike[0] if len(alike) == 1 else None
@@ -131,10 +131,11 @@ def _is_list(file: _Lines) -> bool:
 
 def _refuse(table: Table, file: _Lines, role: frozenset[str]) -> None:
     """Raise UserError where the labels are those of other rows."""
+    left = f" besides {table.bad_rows:,} that are left out" if table.bad_rows else ""
     if role is LABELS and len(file.cells) >= MIN_ROWS:
         raise UserError(
             "labels_of_other_rows",
-            f"{file.file} has {len(file.cells):,} lines and {table.name} {len(table.rows):,} rows, so no line can be told to be the label of a row.",
+            f"{file.file} has {len(file.cells):,} lines and {table.name} {len(table.rows):,} rows{left}: no line can be told to be that of a row.",
             "Put the labels into a column of the table, or give both files the same number of rows.",
         )
 
@@ -144,7 +145,7 @@ def _files(found: list[Table], sources: Sequence[Input]) -> list[_Lines]:
     files = [_Lines(t.name, [c.strip() for c in t.cells(t.columns[0])], _given(t)) for t in found if len(t.columns) == 1 and t.columns != [_TEXT]]
     read = {t.name for t in found}
     for source in sources:
-        told = _words(source.name) & (LABELS | GROUPS) and names.extension(source.name) in _LINES and source.name not in read
+        told = names.words(source.name) & (LABELS | GROUPS) and names.extension(source.name) in _LINES and source.name not in read
         if told and source.size <= MOST_BYTES and (cells := _lines(source)):
             files.append(_Lines(source.name, cells))
     return files
@@ -160,8 +161,5 @@ def _lines(source: Input) -> list[str]:
         text = decode(tables.content(source))[0]
     except NotText:
         return []
-    return [line.strip().strip('"') for line in text.splitlines() if line.strip()]
-
-
-def _words(name: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(name.lower().rpartition(".")[0] or name.lower()))
+    lines = text.rstrip().split("\n")  # not splitlines, which also cuts where people break a line within a text
+    return [line.strip().strip('"') for line in lines] if lines != [""] else []

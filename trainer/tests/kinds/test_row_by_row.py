@@ -92,6 +92,27 @@ def test_other_files_are_left_alone(tmp_path, tables, files, asked):
     assert (added.label, added.group, ignored) == ("", "", [*files]) and [t.columns for t in found] == before
 
 
+def test_a_table_that_lost_rows_is_refused_and_no_first_number_is_a_name(tmp_path):
+    lost = _table("X.csv")
+    lost.bad_rows = 1
+    numbers = [f"{i}.25" for i in range(_N)]
+    for table, lines in ((lost, _LABELS), (_table("X.csv"), ["99.5", *numbers]), (_table("X.csv", _N - 1), numbers)):
+        with pytest.raises(UserError, match="no line can be told"):
+            _add(tmp_path, [table], {"y.csv": lines})
+
+
+def test_an_empty_line_is_a_row_without_a_label(tmp_path):
+    lines = [*_LABELS[:4], "", *_LABELS[5:], ""]
+    _, found, _ = _add(tmp_path, [_table("X.csv")], {"y.csv": lines})
+    assert found[0].cells("y") == lines[:_N]
+    texts = [f"the {c} field\u2028of day {i}" if i != 9 else "" for i, c in enumerate(_LABELS)]
+    (tmp_path / "t_text.txt").write_text("\n".join(texts) + "\n")
+    (tmp_path / "t_labels.txt").write_text("\n".join(_LABELS) + "\n")
+    sources = [Input(n, tmp_path / n, (tmp_path / n).stat().st_size, "") for n in ("t_text.txt", "t_labels.txt")]
+    (table,) = row_by_row.texts(sources)
+    assert table.cells("text") == texts
+
+
 @pytest.mark.parametrize("lines", [_LABELS[:-1], [*_LABELS, "wet"], [str(i) for i in range(_N - 2)]])
 def test_labels_of_other_rows_are_refused(tmp_path, lines):
     with pytest.raises(UserError, match=r"y\.csv has .* lines and X\.csv 30 rows") as e:
