@@ -42,6 +42,12 @@ def is_alive(process: int) -> bool:
         return False
 
 
+def stop(process: int) -> None:
+    """Stop a process and wait for it: a thread of it may still answer for a moment after the signal is sent."""
+    os.kill(process, signal.SIGSTOP)
+    until(lambda: all(task.read_text().rpartition(")")[2].split()[0] == "T" for task in Path(f"/proc/{process}/task").glob("*/stat")))
+
+
 @pytest.fixture(scope="module")
 def sockets():
     """The folder of the sockets. The path of a socket may have 107 characters only: too few for pytest's own folders."""
@@ -149,7 +155,7 @@ def test_a_copy_ends_with_its_asker_also_while_it_sleeps(worker):
     for sleeps in (False, True):
         to, process = worker()
         if sleeps:
-            os.kill(process, signal.SIGSTOP)
+            stop(process)
         to.close()
         until(lambda process=process: not is_alive(process), 10)
 
@@ -161,7 +167,7 @@ def test_an_actor_says_whether_its_copy_answers_and_ends_with_it(worker, monkeyp
     copy = Copy(to, process)
     assert copy.is_alive()
     assert wire.unpack(copy.call(wire.pack(("__getattribute__", "rank"))[:1])) == 0
-    os.kill(process, signal.SIGSTOP)
+    stop(process)
     answered = threading.Thread(target=copy.is_alive, daemon=True)
     answered.start()
     answered.join(0.3)
