@@ -11,6 +11,8 @@ _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 AUTO, KEEP = "auto", "keep"
 FEW = 20  # different values, up to which whole numbers may be codes with a meaning
 ENORMOUS = 1e15
+_WORDS = frozenset(("m", "miss", "missing", "msg", "nodata", "no data", "no_data", "not available", "n.a.", "n.a", "unknown", "unavailable"))
+_SIGNS = re.compile(r"[-*.:_/?\u2013\u2014\u2026\u2212]{1,5}")
 _NINES = [float("9" * n) for n in range(2, 8)] + [float("9" * n + "." + "9" * d) for n in range(1, 6) for d in range(1, 5)]
 _OTHERS = (-32768, -32767, -2147483648, -2147483647, -999.25)  # the last one of well logs
 _ENORMOUS_SPELLINGS = (
@@ -53,6 +55,19 @@ def asked(wanted: str) -> tuple[float, ...] | None:
             f"The option fill_values is {wanted}, which is neither auto nor keep nor a list of numbers.",
             "Set it to auto, to keep, or to numbers such as -9999, -99.9.",
         ) from e
+
+
+def marker(cells: list[str], are_numbers: Callable[[str], bool]) -> str:
+    """The sign or word, in lower case, that stands for a gap wherever a column of numbers has anything else, such as *** or M; empty for none.
+
+    A letter or a word needs more different numbers beside it than codes have.
+    """
+    others = {c.lower() for c in set(cells) if not are_numbers(c)}
+    if len(others) != 1:
+        return ""
+    found = others.pop()
+    different = len(set(cells)) - 1
+    return found if (_SIGNS.fullmatch(found) and different > 1) or (found in _WORDS and different > FEW) else ""
 
 
 def may_be(cells: Cells) -> list[float]:

@@ -42,6 +42,8 @@ class Profile:
     notation: Notation = field(default_factory=Notation)  # of the numbers
     fills: tuple[float, ...] = ()  # numbers that stand for a gap; they do not count as cells
     filled: int = 0  # cells that hold them
+    marker: str = ""  # what stands for a gap wherever there is no number; it does not count as a cell
+    marked: int = 0  # cells that hold it
     clock_times: float = 0.0  # share of times of day
     shapes: float = 0.0  # share of points, lines and areas, in the words of WKT
     limited: int = 0  # cells such as <0.5, which count as numbers
@@ -150,6 +152,24 @@ def _summary(tables: list[Table], name: str) -> Cells:
 
 
 def _profile(name: str, cells: Cells, rows: int, short: str, named: set[float], search: bool) -> Profile:
+    if marker := _marker(cells) if search or named else "":
+        known, gaps = [c for c in cells.listed() if c.lower() != marker], [c for c in cells.listed() if c.lower() == marker]
+        return replace(_filled(name, Listed(known), rows, short, named, search), marker=gaps[0], marked=len(gaps))
+    return _filled(name, cells, rows, short, named, search)
+
+
+def _marker(cells: Cells) -> str:
+    """What stands for a gap in more cells than a column of numbers may have without a number; empty for none."""
+    known = [c for c in cells.sample() if not values.is_missing(c)]
+    comma = values.uses_comma(known)
+
+    def is_number(cell: str) -> bool:
+        return values.fast_number(cell, comma) is not None or values.limit(cell, comma) is not None
+
+    return fill_numbers.marker(known, is_number) if sum(map(is_number, known)) < values.MOSTLY * len(known) else ""
+
+
+def _filled(name: str, cells: Cells, rows: int, short: str, named: set[float], search: bool) -> Profile:
     candidates = _candidates(cells) if search else []
     if (named or candidates) and (gaps := _gaps(cells.listed(), named, candidates)):
         kept = [c for c in cells.listed() if c not in gaps]

@@ -1,6 +1,7 @@
 """Cells that stand for a gap, and classes in several spellings: how a label is read, and what is said of both."""
 
 import collections
+from collections.abc import Sequence
 
 from trainer.data import names
 from trainer.data.columns import spellings
@@ -34,13 +35,26 @@ def say(roles: Roles, seen: dict[str, Profile], events: Events) -> None:
     if label := next((p for p in limited if p.name == roles.label and roles.regression), None):
         text = f"{label.limited} of {label.cells} values of {label.name} are limits of what was measured, so the true values are unknown:"
         events.warning("limits", f"{text} the model learns half of the limit for <, and its score counts that as the truth.")
-    by_values = collections.defaultdict(list)
-    for name in (*roles.columns, roles.label):
-        if name in seen and seen[name].fills:
-            by_values[seen[name].fills].append(seen[name])
-    for numbers, columns in by_values.items():
-        cells = sum(p.filled for p in columns)
-        what = f"{cells} cells with {some([f'{n:g}' for n in numbers], 4)} in {some([p.name for p in columns], 6)} count as empty"
-        events.decision(
-            "fill_values", cells, f"{what}: the value is far outside of the others, as programs write gaps. To keep it, set fill_values to keep."
-        )
+    for decision in told(seen, (*roles.columns, roles.label)):
+        events.decision(*decision)
+
+
+def told(seen: dict[str, Profile], columns: Sequence[str]) -> list[tuple[str, object, str]]:
+    """Which numbers and which signs in ``columns`` are read as empty cells, as decisions."""
+    by_values, by_marker = collections.defaultdict(list), collections.defaultdict(list)
+    for p in (seen[n] for n in columns if n in seen):
+        if p.fills:
+            by_values[p.fills].append(p)
+        if p.marker and p.numeric:
+            by_marker[p.marker].append(p)
+    found: list[tuple[str, object, str]] = []
+    for numbers, filled in by_values.items():
+        cells = sum(p.filled for p in filled)
+        what = f"{cells} cells with {some([f'{n:g}' for n in numbers], 4)} in {some([p.name for p in filled], 6)} count as empty"
+        why = f"{what}: the value is far outside of the others, as programs write gaps. To keep it, set fill_values to keep."
+        found.append(("fill_values", cells, why))
+    for marker, marked in by_marker.items():
+        cells = sum(p.marked for p in marked)
+        what = f"{cells} cells with {marker} in {some([p.name for p in marked], 6)} count as empty: all others there are numbers"
+        found.append(("missing_marker", cells, f"{what}. To keep them as a value, set fill_values to keep."))
+    return found

@@ -15,6 +15,7 @@ from trainer.data.columns.values import Style
 from trainer.data.formats.table import Table
 from trainer.data.formats.turned import Turned
 from trainer.errors import UserError, some
+from trainer.kinds.rows import gaps
 from trainer.kinds.series import calendar
 from trainer.kinds.series.apart import NONE, cells_of, check_steps, ids_of, of_rows, tell
 from trainer.kinds.series.calendar import DATE, PERIOD, PLAIN, QUARTER, REGULAR, TIME, WEEK, Calendar
@@ -39,6 +40,7 @@ class Found:
     known: tuple[str, ...]
     style: Style
     decisions: tuple[tuple[str, object, str], ...]
+    gaps: tuple[tuple[str, object, str], ...] = ()  # decisions about what stands for a gap
 
 
 def find(tables: list[Table], seen: dict[str, Profile], settings, where: str, only: bool) -> Found:
@@ -87,7 +89,7 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, where: str, on
             f"{some(unused, 6)} {'are' if len(unused) > 1 else 'is'} not read. Columns that are known for the future can be set as known_covariates."
         )
         decisions.append(("columns_not_read", unused, why))
-    return Found(clock, steps, target, ids, known, seen[target].style, tuple(decisions))
+    return Found(clock, steps, target, ids, known, seen[target].style, tuple(decisions), tuple(gaps.told(seen, (target, *known))))
 
 
 def _is_flag(p: Profile) -> bool:

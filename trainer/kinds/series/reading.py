@@ -120,7 +120,7 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
     tables, found = claimed.reading
     assert claimed.files is not None
     turned = turning.decision(tables, _AS_THEY_ARE)
-    for decision in (turned, *found.decisions):
+    for decision in (turned, *found.decisions, *found.gaps):
         if decision is not None:
             checks.events.decision(*decision)
     if turned is None and settings.task not in claimed.kind.tasks:
