@@ -24,7 +24,7 @@ _SAMPLED = 500  # rows that tell whether neighbouring columns are alike
 _FEW = 6  # columns of properties of the rows that are looked at one by one
 _YEAR = re.compile(r"(?P<before>[^\W\d_]{0,12}[ _.]?)(?P<year>1[6-9]\d\d|20\d\d|2100)(?: \[YR\d{4}\])?")
 _BEFORE = re.compile(r"[Xx](?=\d)|[A-Za-z]{2,12}[ _](?=\d)")  # what programs put before a name that begins with a digit
-_PLACES = frozenset("lat latitude lon long lng longitude x y easting northing elevation altitude alt height depth elev".split())
+PLACES = frozenset("lat latitude lon long lng longitude x y easting northing elevation altitude alt height depth elev".split())
 _NO_TIMES = re.compile(r"wave|spect|band|raman|mass|m/z|\bnm\b|freq|channel|pixel|gene|probe|age\b", re.IGNORECASE)
 _OF_EXAMPLES = frozenset("sample samples sampleid sample_id specimen subject patient barcode library accession feature".split())
 _SUMS = re.compile(r"ann(ual)?|year(ly)?|mean|total|sum|avg|average|j-d|d-n|djf|mam|jja|son|metann|jahr|mittel", re.IGNORECASE)
@@ -153,14 +153,14 @@ def _ids(tables: list[Table], others: list[str], seen: dict[str, Profile], found
 
 def _codes(name: str, cells: list[str]) -> bool:
     """Whether whole numbers, each once, may be codes of the rows and no measure of them."""
-    return name.strip().lower() not in _PLACES and len(set(cells)) == len(cells) and all(c.isdecimal() for c in cells)
+    return name.strip().lower() not in PLACES and len(set(cells)) == len(cells) and all(c.isdecimal() for c in cells)
 
 
 def _doubt(tables: list[Table], seen: dict[str, Profile], found: Across) -> str:
     """What else the table may be, as a sentence; empty where it is series beyond doubt."""
     for name in found.unused:
         p, plain = seen[name], name.strip().lower()
-        if p.distinct <= 1 or p.tells_when_or_where or names.is_identifier(name) or plain in _PLACES or (found.year and _SUMS.fullmatch(plain)):
+        if p.distinct <= 1 or p.tells_when_or_where or names.is_identifier(name) or plain in PLACES or (found.year and _SUMS.fullmatch(plain)):
             continue
         if (p.is_class or p.is_measure) and not _same(tables, name, found.ids):
             return f"Its column {name} could be predicted as well."

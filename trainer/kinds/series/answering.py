@@ -70,16 +70,20 @@ def _fitting(found: sources.Sources, described: dict, known: Forecaster, setting
     """The tables that have the columns that the model reads, also those whose columns are times."""
     needed, time = [*described["columns"], described["label_column"]], _time(described, known)
     ids = described["columns"][: len(known.history.ids[0])]
-    fitting = []
+    read: list[Table] = []
     for source in found.tables:
         try:
-            for table in read_tables.read_all(source, {n.lower() for n in needed}, settings, events):
-                if not table.lacks(needed):
-                    fitting.append(table)
-                elif len(time) == 1 and not known.covariates and (turned := turning.again(table, ids, time[0], described["label_column"])):
-                    fitting.append(turned)
+            read += read_tables.read_all(source, {n.lower() for n in needed}, settings, events)
         except NotATable as e:
             found.ignored.add(source.name, e)
+    if apart.FILE in ids:
+        apart.name_files([t for t in read if t.lacks([apart.FILE])])
+    fitting: list[Table] = []
+    for table in read:
+        if not table.lacks(needed):
+            fitting.append(table)
+        elif len(time) == 1 and not known.covariates and (turned := turning.again(table, ids, time[0], described["label_column"])):
+            fitting.append(turned)
     if (told := turning.decision(fitting)) is not None:
         events.decision(*told)
     return fitting

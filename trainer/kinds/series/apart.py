@@ -1,6 +1,8 @@
-"""What tells the series of a table apart: columns of ids, files that overlap, and that all of them have the same steps."""
+"""What tells the series of a table apart: columns of ids, the files, and that all of them have the same steps."""
 
+import itertools
 import math
+from pathlib import PurePosixPath
 
 import numpy
 
@@ -17,6 +19,9 @@ from trainer.kinds.series.calendar import TIME, Calendar
 NONE = "none"
 TWO_AT_ONCE = "two_at_once"  # the code of what is wrong where rows of one moment belong to no series
 SEVERAL_STEPS = "several_steps"  # the code of what is wrong where some series have other steps than others
+FILE = "file name"  # the column with the name of the file, where each file is a series
+_MOST_IDS, _TRIED = 3, 8  # columns that together tell series apart, of the first so many ones
+_COMMON = 0.5  # of the rows have a moment that another file has, too, where each file is a series
 _TWICE = 0.01  # of the rows of a series may have the moment of another one
 _SAME_STEP, _OTHER_STEP = 0.12, 1.5  # ratios of two steps that are the same, as of months, and that are not
 _FEWEST_GAPS, _OWN_STEP, _FEW_OTHERS = 8, 0.8, 0.1  # of a series whose step is sure, and of the series that may have another one
@@ -42,25 +47,51 @@ def ids_of(
     """A number for the series of each row, the columns that tell series apart, and why. ``content`` are the cells of the target."""
     asked = settings.series_column.strip()
     if asked and asked.lower() != NONE:
-        names = tuple(choices.resolve(n, others, "series_column", where) for n in asked.split(",") if n.strip())
+        wanted = [n.strip() for n in asked.split(",") if n.strip()]
+        if FILE in wanted and tables[0].lacks([FILE]):
+            name_files(tables)
+        names = tuple(FILE if n == FILE and n not in others else choices.resolve(n, others, "series_column", where) for n in wanted)
         codes = keys(tables, names)[1]
         return codes, names, f"{some(names)} {tell(names)} series apart, as requested: there are {codes.max() + 1:,}."
     one = numpy.zeros(len(clock.times), int)
     if asked or _once(clock.times, one):
-        return one, (), "The rows are one series."
+        files = f" No moment is in two of its {len(tables)} files." if len(tables) > 1 and not asked else ""
+        return one, (), f"The rows are one series.{files}"
     fitting = [n for n, p in others.items() if n not in used and 2 <= p.distinct <= p.cells // 2]
-    sets = [(n,) for n in fitting] + [(a, b) for i, a in enumerate(fitting[:8]) for b in fitting[i + 1 : 8]]
+    sets = [(n,) for n in fitting] + [s for size in range(2, _MOST_IDS + 1) for s in itertools.combinations(fitting[:_TRIED], size)]
     for names in sorted(sets, key=lambda s: (len(s), numpy.prod([others[n].distinct for n in s]))):
         codes = keys(tables, names)[1]
         if _once(clock.times, codes):
             return codes, names, f"{some(names)} {tell(names)} {codes.max() + 1:,} series apart: each has one row at a time."
     if _overlap(clock.times, content):
         return one, (), "The rows are one series, of which some are there twice with the same value, as in files that overlap."
+    if (codes := _of_files(tables, clock.times)) is not None:
+        name_files(tables)
+        why = f"Each of the {len(tables)} files is a series: most of their times are the same, and no column tells them apart."
+        return codes, (FILE,), f"{why} To read the rows as one series, set series_column to none."
     raise UserError(
         TWO_AT_ONCE, f"Several rows of {where} have the same moment in {clock.column}, and no column tells series apart.",
         "Set series_column to the columns that do, or join the rows of one moment." if len(tables) == 1 else
-        "Add a column that tells the files apart and set series_column to it, set data_file to one of them, or join the rows of one moment.",
+        f"Set series_column to {FILE} if each file is a series, set data_file to one of them, or join the rows of one moment.",
     )  # fmt: skip
+
+
+def _of_files(tables: list[Table], times: numpy.ndarray) -> numpy.ndarray | None:
+    """The number of the file of each row, where each file has a row at a time and most moments are in several files; else None."""
+    codes = numpy.repeat(numpy.arange(len(tables)), [len(t.rows) for t in tables])
+    if len(tables) == 1 or not _once(times, codes):
+        return None
+    known = ~numpy.isnan(times)
+    _, at, counts = numpy.unique(times[known], return_inverse=True, return_counts=True)
+    return codes if (counts[at] > 1).mean() >= _COMMON else None
+
+
+def name_files(tables: list[Table]) -> None:
+    """Add the column with the name of its file to each table: without its folders and ending, where that is enough."""
+    short = [PurePosixPath(t.name).stem for t in tables]
+    paths = short if len(set(short)) == len(short) else [str(PurePosixPath(t.name).with_suffix("")) for t in tables]
+    for table, name in zip(tables, paths):
+        table.append(FILE, name)
 
 
 def of_rows(tables: list[Table], turned: Turned, clock: Clock, where: str) -> tuple[numpy.ndarray, tuple[str, ...], str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy
 
-from trainer.data.columns import choices, clocks, dates, epochs, joined_clocks, values
+from trainer.data.columns import across, choices, clocks, dates, epochs, joined_clocks, values
 from trainer.data.columns.clocks import Clock
 from trainer.data.columns.profiles import Profile
 from trainer.data.columns.values import Style
@@ -68,7 +68,7 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, where: str, on
         )  # fmt: skip
     unused = [n for n in others if n not in (target, *ids, *known) and seen[n].distinct > 1]
     flags = [n for n in unused if _is_flag(seen[n])]
-    if only and (any(not seen[n].is_identifier and n not in flags for n in unused) or seen[target].distinct <= 2):
+    if only and (any(not (seen[n].is_identifier or n in flags or _repeats(tables, n, ids)) for n in unused) or seen[target].distinct <= 2):
         raise UserError("not_only_a_series", f"{where} has more than a series.", "Set task to forecast.")
     check_steps(tables, ids, replace(clock, times=clock.times[there]), series[there], where)
     why_steps = f"One step is {steps.words}: {regular:.0%} of the gaps are one or several."
@@ -90,6 +90,15 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, where: str, on
         )
         decisions.append(("columns_not_read", unused, why))
     return Found(clock, steps, target, ids, known, seen[target].style, tuple(decisions), tuple(gaps.told(seen, (target, *known))))
+
+
+def _repeats(tables: list[Table], name: str, ids: tuple[str, ...]) -> bool:
+    """Whether a column says of each series in other words, or by a place, which it is, as a code beside a name does."""
+    rows = set(zip(*(map(str.strip, cells_of(tables, n)) for n in (name, *ids))))
+    if not ids or len(rows) != len({row[1:] for row in rows}):
+        return False  # it differs within a series
+    pairs = [{(row[0], row[at]) for row in rows} for at in range(1, len(ids) + 1)]
+    return name.strip().lower() in across.PLACES or any(len(p) == len({a for a, _ in p}) == len({b for _, b in p}) for p in pairs)
 
 
 def _is_flag(p: Profile) -> bool:

@@ -67,7 +67,7 @@ def _may_be(sources, settings) -> bool:
     other = (settings.text_column, settings.text_pair_column, settings.group_column, settings.split_column, settings.label_from, settings.id_column)
     if any(o.strip() for o in other) or settings.split not in ("auto", ordered.TIME) or settings.time_column.strip().lower() == apart.NONE:
         return False
-    if settings.validation_file or settings.test_file or any(names.split_of(s.name) or names.chosen_as(s.name) for s in sources):
+    if settings.validation_file or settings.test_file or any(names.split_of(s.name) not in (None, "train") or names.chosen_as(s.name) for s in sources):
         return False
     return bool(sources) and (all(map(_looks, sources)) or any(map(_names_times, sources)))
 

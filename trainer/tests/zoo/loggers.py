@@ -81,7 +81,7 @@ ROWS = (
         _reads({"series_column": "twice with the same value", "two_at_once": "60 moments"}), rule=OVERLAP),
     Row("loggers-that-differ", "two files of two loggers with 60 hours in both", "field teams", "made", "the question what tells them apart",
         _table("time,temp", lambda: _rows()[:330], "a.csv", {"b.csv": lambda: [[t, v + 10] for t, v in _rows()[270:]]}),
-        Refused("two_at_once", ("tells the files apart",)), spares=OVERLAP),
+        Refused("two_at_once", ("series_column to file name",)), spares=OVERLAP),
     Row("sensors-with-their-own-steps", "a sensor each 10, 30 and 60 minutes in one table", "field teams", "made", "refused with the way out",
         _table("time,sensor,value", lambda: _sensors(10, 30, 60)), Refused("several_steps", ("10 minutes", "mean of each hour")), rule=STEPS),
     Row("sensors-with-one-step", "three sensors each hour, of which one has gaps", "field teams", "made", "a panel",
