@@ -20,7 +20,7 @@ class Turned(Table):
     def __init__(self, wide: Table, across: Across, time: str = TIME, value: str = VALUE):
         columns = unique([*across.ids, time, value])
         content, of_row = _content(wide, across)
-        rows = _Rows(content, numpy.asarray(wide.row_numbers(), numpy.int64)[of_row])
+        rows = Rows(content, numpy.asarray(wide.row_numbers(), numpy.int64)[of_row])
         super().__init__(wide.name, columns, rows, fills=wide.fills, joined=wide.joined)
         self.across, self.empty = across, len(wide.rows) - len(numpy.unique(of_row))
         self._content, self._numbers = content, rows.numbers
@@ -40,7 +40,7 @@ class Turned(Table):
         return self._numbers.tolist()
 
 
-class _Rows(Sequence):
+class Rows(Sequence):
     """The rows of a turned table as ``Table.rows`` has them: the number of the row that was read, and a list of cells."""
 
     def __init__(self, content: list[list[str]], numbers: numpy.ndarray):

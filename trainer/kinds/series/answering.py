@@ -11,9 +11,10 @@ from trainer.data.checks import Checks
 from trainer.data.columns import choices, clocks, epochs, joined_clocks, profiles
 from trainer.data.columns.values import Style
 from trainer.data.formats import tables as read_tables
+from trainer.data.formats.melted import SERIES
 from trainer.data.formats.table import NotATable, Table
 from trainer.errors import UserError, reading_model, some
-from trainer.kinds.series import apart, columns, forecaster, gathered, methods, results, turning
+from trainer.kinds.series import apart, columns, forecaster, gathered, methods, results, spreading, turning
 from trainer.kinds.series.calendar import NUMBER
 from trainer.kinds.series.columns import Found
 from trainer.kinds.series.forecaster import Forecaster
@@ -78,12 +79,15 @@ def _fitting(found: sources.Sources, described: dict, known: Forecaster, setting
             found.ignored.add(source.name, e)
     if apart.FILE in ids:
         apart.name_files([t for t in read if t.lacks([apart.FILE])])
+    named = {of[0] for of in known.history.ids} if ids[:1] == [SERIES] else set()
     fitting: list[Table] = []
     for table in read:
         if not table.lacks(needed):
             fitting.append(table)
         elif len(time) == 1 and not known.covariates and (turned := turning.again(table, ids, time[0], described["label_column"])):
             fitting.append(turned)
+        elif (spread := spreading.again(table, [n for n in described["columns"] if n != SERIES], described["label_column"], named)) is not None:
+            fitting.append(spread)
     if (told := turning.decision(fitting)) is not None:
         events.decision(*told)
     return fitting

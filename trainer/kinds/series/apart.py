@@ -10,6 +10,7 @@ from trainer.data.columns import choices
 from trainer.data.columns.across import ROW
 from trainer.data.columns.clocks import Clock
 from trainer.data.columns.profiles import Profile
+from trainer.data.formats.melted import Melted
 from trainer.data.formats.table import Table
 from trainer.data.formats.turned import Turned
 from trainer.errors import UserError, some
@@ -95,7 +96,7 @@ def name_files(tables: list[Table]) -> None:
 
 
 def of_rows(tables: list[Table], turned: Turned, clock: Clock, where: str) -> tuple[numpy.ndarray, tuple[str, ...], str]:
-    """As ``_ids``, of tables that were turned: each row is a series."""
+    """As ``ids_of``, of tables that were turned: each row is a series."""
     ids = turned.across.ids
     codes = keys(tables, ids)[1]
     if not _once(clock.times, codes):
@@ -105,6 +106,27 @@ def of_rows(tables: list[Table], turned: Turned, clock: Clock, where: str) -> tu
         )  # fmt: skip
     by = "The number of a row" if ids == (ROW,) else some(ids)
     return codes, ids, f"{by} {tell(ids)} {codes.max() + 1:,} series apart: each row is one." if ids else "The rows are one series."
+
+
+def of_columns(
+    tables: list[Table], others: dict[str, Profile], melted: Melted, clock: Clock, used: set[str], settings, where: str
+) -> tuple[numpy.ndarray, tuple[str, ...], str]:
+    """As ``ids_of``, of tables with series side by side: each column is one, or one for each value of another column."""
+    asked = settings.series_column.strip()
+    if asked and asked.lower() != NONE:
+        sets = [(melted.series, *(choices.resolve(n, others, "series_column", where) for n in asked.split(",") if n.strip()))]
+    else:
+        more = [n for n, p in others.items() if n not in (*used, melted.series) and 2 <= p.distinct <= p.cells // 2]
+        sets = [(melted.series,), *((melted.series, n) for n in more)]
+    for names in sets:
+        codes = keys(tables, names)[1]
+        if _once(clock.times, codes):
+            each = f" for each {some(names[1:])}" if names[1:] else ""
+            return codes, names, f"Each of {len(melted.of):,} columns is a series{each}: there are {codes.max() + 1:,}."
+    raise UserError(
+        TWO_AT_ONCE, f"Several rows of {where} have the same moment in {clock.column}, and no column tells them apart.",
+        "Set series_column to the columns that do, or join the rows of one moment.",
+    )  # fmt: skip
 
 
 def _overlap(times: numpy.ndarray, content: list[str]) -> bool:

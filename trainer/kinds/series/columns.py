@@ -12,12 +12,13 @@ from trainer.data.columns import across, choices, clocks, dates, epochs, joined_
 from trainer.data.columns.clocks import Clock
 from trainer.data.columns.profiles import Profile
 from trainer.data.columns.values import Style
+from trainer.data.formats.melted import Melted
 from trainer.data.formats.table import Table
 from trainer.data.formats.turned import Turned
 from trainer.errors import UserError, some
 from trainer.kinds.rows import gaps
 from trainer.kinds.series import calendar
-from trainer.kinds.series.apart import NONE, cells_of, check_steps, ids_of, of_rows, tell
+from trainer.kinds.series.apart import NONE, cells_of, check_steps, ids_of, of_columns, of_rows, tell
 from trainer.kinds.series.calendar import DATE, PERIOD, PLAIN, QUARTER, REGULAR, TIME, WEEK, Calendar
 
 _TARGETS = ("value", "target", "y", "label", "count", "demand", "sales", "observation", "measurement", "wert")
@@ -55,6 +56,9 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, where: str, on
     if turned is not None:
         target, why_target = turned.value, "the cells below the times"
         series, ids, why_ids = of_rows(tables, turned, clock, where)
+    elif isinstance(tables[0], Melted):
+        target, why_target = tables[0].value, "the cells of these columns"
+        series, ids, why_ids = of_columns(tables, others, tables[0], clock, {target, *known}, settings, where)
     else:
         target, why_target = _target({n: p for n, p in others.items() if n not in known}, settings, where)
         cells = cells_of(tables, target)
@@ -107,14 +111,11 @@ def _is_flag(p: Profile) -> bool:
 
 
 def _clock(tables: list[Table], seen: dict[str, Profile], settings, where: str, turned: Turned | None) -> tuple[Clock, str, str]:
-    asked = settings.time_column.strip()
     if turned is not None:
         found, why = clocks.asked(turned.time, cells_of(tables, turned.time)), "from the names of the columns"
-    elif asked and asked.lower() != NONE:
-        name = choices.resolve(asked, seen, "time_column", where)
-        found, why = clocks.asked(name, cells_of(tables, name)), "as requested"
     else:
-        found, why = _detected(tables, seen, settings), "the column with times"
+        found = detected(tables, seen, settings, where)
+        why = "the column with times" if settings.time_column.strip().lower() in ("", NONE) else "as requested"
     if found is None:
         raise UserError(
             "no_times", f"No column of {where} tells when its rows were recorded.", "Set time_column to a column with dates or growing numbers.",
@@ -130,8 +131,12 @@ def _clock(tables: list[Table], seen: dict[str, Profile], settings, where: str, 
     return found, form, why
 
 
-def _detected(tables: list[Table], seen: dict[str, Profile], settings) -> Clock | None:
-    """The clock in several columns, else the first column of times."""
+def detected(tables: list[Table], seen: dict[str, Profile], settings, where: str) -> Clock | None:
+    """The column of times that the user names, else the clock in several columns, else the first column of times."""
+    asked = settings.time_column.strip()
+    if asked and asked.lower() != NONE:
+        name = choices.resolve(asked, seen, "time_column", where)
+        return clocks.asked(name, cells_of(tables, name))
     joined = joined_clocks.of({n: p.dates for n, p in seen.items()}, lambda name: cells_of(tables, name))
     if joined is not None:
         return joined
@@ -199,5 +204,6 @@ def _target(others: dict[str, Profile], settings, where: str) -> tuple[str, str]
     if not numeric:
         raise UserError("no_number", f"No column of {where} has numbers to forecast.", "Add a column of numbers, or set label_column.")
     raise UserError(
-        "several_targets", f"Several columns of {where} could be forecast: {some(measured)}.", f"Set label_column, for example to {measured[0]}."
-    )
+        "several_targets", f"Several columns of {where} could be forecast: {some(measured)}.",
+        f"Set label_column, for example to {measured[0]}, to forecast one, or forecast_columns to all if each is a series of its own.",
+    )  # fmt: skip

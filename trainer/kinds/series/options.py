@@ -6,6 +6,9 @@ from trainer.config.option import Option, of_kind
 OPTIONS = of_kind("series", (
     Option("series_column", "", "series", since="0.2.0", also_in=("predict",),
            help="Column that tells several series apart, or several separated by commas; empty detects it, none reads one series"),
+    Option("forecast_columns", "", "series", since="0.2.0",
+           help="Columns of numbers that are each a series of their own, separated by commas; all takes all of them, none takes none; empty takes "
+           "those whose names differ in a number alone, such as store1, store2, store3"),
     Option("horizon", 0, "series", 0, 10_000, since="0.2.0",
            help="Steps to forecast; 0 takes one season of such steps, at least 4 and at most a fifth of the series"),
     Option("season", 0, "series", 0, 1000, since="0.2.0",

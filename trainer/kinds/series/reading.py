@@ -10,7 +10,7 @@ from trainer.core.kind import Kind
 from trainer.data import names, ordered
 from trainer.data.checks import Checks
 from trainer.data.claims import FORM, Claim, Files
-from trainer.data.columns import across, dates, profiles
+from trainer.data.columns import across, dates, profiles, side_by_side
 from trainer.data.columns.clocks import NAMES
 from trainer.data.columns.features import NUMBER
 from trainer.data.columns.fills import KEEP
@@ -19,7 +19,7 @@ from trainer.data.formats.table import Table
 from trainer.errors import UserError, count, some
 from trainer.gc_pause import paused
 from trainer.kinds.rows import from_tables
-from trainer.kinds.series import apart, columns, gathered, judging, seasons, steps as examples_of, turning
+from trainer.kinds.series import apart, columns, gathered, judging, seasons, spreading, steps as examples_of, turning
 from trainer.kinds.series.calendar import Calendar
 from trainer.kinds.series.columns import Found
 from trainer.kinds.series.lags import Lags
@@ -41,13 +41,14 @@ _SEPARATED = re.compile(r"[,;\t|]")
 @paused()
 def claim(kind: Kind, files: Files, settings) -> Claim | None:
     """A claim of tables that are series: as asked by the task, or where nothing else can be meant."""
-    asked = settings.task in kind.tasks
+    asked = settings.task in kind.tasks or spreading.asked(settings)
     if not asked and not (settings.task == "auto" and _may_be(files.sources.tables, settings)):
         return None
     try:
         tables = from_tables.read(files.sources.tables, files.sources.ignored, settings, files.checks.events)
         tables = _alike(turning.turn(tables, settings, files.sources.ignored, asked), files, asked)
         where = some([t.name for t in tables], 3)
+        tables = spreading.spread(tables, settings, where)
         seen = profiles.of(tables, settings.fill_values if settings.repairs else KEEP)
         found = columns.find(tables, seen, settings, where, only=not asked)
         rows = sum(len(t.rows) for t in tables)
@@ -69,17 +70,18 @@ def _may_be(sources, settings) -> bool:
         return False
     if settings.validation_file or settings.test_file or any(names.split_of(s.name) not in (None, "train") or names.chosen_as(s.name) for s in sources):
         return False
-    return bool(sources) and (all(map(_looks, sources)) or any(map(_names_times, sources)))
+    return bool(sources) and (all(map(_looks, sources)) or any(map(_names_series, sources)))
 
 
-def _names_times(source) -> bool:
-    """Whether one of the first lines of a file names times as columns."""
+def _names_series(source) -> bool:
+    """Whether one of the first lines of a file names times as columns, or series side by side."""
     try:
         with open(source.file, "rb") as file:
             lines = file.read(_LONGEST_HEAD).decode("utf-8", "replace").splitlines()[:_LINES]
     except OSError:
         return False
-    return any(across.are_times([c.strip().strip('"') for c in split.split(line.strip())]) for line in lines for split in (_SEPARATED, _BLANKS))
+    heads = ([c.strip().strip('"') for c in split.split(line.strip())] for line in lines for split in (_SEPARATED, _BLANKS))
+    return any(across.are_times(head) or side_by_side.may_be(head, _MOST_COLUMNS) for head in heads)
 
 
 def _looks(source) -> bool:
@@ -119,11 +121,11 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
     """The series of a training. Raises UserError for everything that only the user can fix."""
     tables, found = claimed.reading
     assert claimed.files is not None
-    turned = turning.decision(tables, _AS_THEY_ARE)
-    for decision in (turned, *found.decisions, *found.gaps):
+    shaped = turning.decision(tables, _AS_THEY_ARE) or spreading.decision(tables)
+    for decision in (shaped, *found.decisions, *found.gaps):
         if decision is not None:
             checks.events.decision(*decision)
-    if turned is None and settings.task not in claimed.kind.tasks:
+    if shaped is None and settings.task not in claimed.kind.tasks:
         why = f"The table has times and one number for each, so {found.target} is forecast. To predict single rows, set task to tabular-regression."
         checks.events.decision("task", claimed.kind.tasks[0], why)
     checks.ignore(claimed.files.sources.ignored.items())
