@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy
 
 from trainer.data import names, series
-from trainer.data.columns import clocks, dates, values
+from trainer.data.columns import clocks, dates, step_columns, values
 from trainer.data.columns.profiles import Profile
 from trainer.data.formats.table import Table
 from trainer.errors import some
@@ -36,7 +36,9 @@ class Across:
     the months of that year.
 
     ``ids`` are the columns that tell the rows apart, () for a single row or one for each year, and (ROW,) where the number of the row does.
-    ``unused`` are the others. ``doubt`` says what else the table may be, as a sentence; it is empty where nothing else can be meant.
+    ``unused`` are the others. With ``steps``, the columns are numbered steps without times, of which ``season`` are a season; 0 where nothing says
+    so. ``step`` says how long one is, and ``ahead`` how many are to be forecast, where that is known. ``doubt`` says what else the table may be, as a
+    sentence; it is empty where nothing else can be meant.
     """
 
     times: tuple[str, ...]
@@ -45,6 +47,10 @@ class Across:
     year: str = ""
     unused: tuple[str, ...] = ()
     doubt: str = ""
+    steps: bool = False
+    season: int = 0
+    step: str = ""
+    ahead: int = 0
 
     def texts(self, years: Sequence[str]) -> list[str]:
         """The times of all cells of a table with a column of ``years``, row by row."""
@@ -52,11 +58,14 @@ class Across:
         return [f"{read[y]}-{month}" for y in years for month in self.named]
 
 
-def find(tables: list[Table], seen: dict[str, Profile], ids: Sequence[str] = (), least: int = MIN_TIMES) -> Across | None:
+def find(tables: list[Table], seen: dict[str, Profile], ids: Sequence[str] = (), least: int = MIN_TIMES, asked: bool = False) -> Across | None:
     """The times that are columns of ``tables``, of which ``seen`` has the profiles; None where these are none, or a column is named as a label.
 
-    ``ids`` are columns that tell the rows apart, where this is known. There are at least as many times as ``least``.
+    ``ids`` are columns that tell the rows apart, where this is known. There are at least as many times as ``least``. Columns that are numbered alone
+    count where a series was ``asked`` for, or where rows end at different ones.
     """
+    if (steps := step_columns.of(list(seen), least)) and not any(n in ids for n in steps):
+        return _in_steps(tables, seen, steps, ids, asked)
     if (found := _times([n for n in seen if n not in ids], least) or _months(seen)) is None:
         return None
     there = [n for n in found.times if seen[n].cells]
@@ -73,6 +82,34 @@ def find(tables: list[Table], seen: dict[str, Profile], ids: Sequence[str] = (),
     if told is None and not found.year and rows > 1:
         return replace(found, doubt="No column tells its rows apart.")
     return found if ids else replace(found, doubt=_doubt(tables, seen, found))
+
+
+def _in_steps(tables: list[Table], seen: dict[str, Profile], steps: tuple[str, ...], ids: Sequence[str], asked: bool) -> Across | None:
+    """Numbered columns as the steps of a series in each row; None where they may as well be anything else."""
+    others = [n for n in seen if n not in steps and seen[n].distinct > 0]
+    if not all(seen[n].numeric or not seen[n].cells for n in steps):
+        return None
+    known, m3 = step_columns.frequency(tables[0].name), step_columns.of_m3(seen)
+    if m3:
+        ids = (m3,)
+    elif not ids and len(others) == 1 and not seen[others[0]].numeric and seen[others[0]].distinct == sum(len(t.rows) for t in tables):
+        ids = others
+    ragged = m3 or step_columns.are_ragged(tables[0], steps)
+    if not ids and asked:
+        ids = _ids(tables, others, seen, Across(steps, steps)) or (ROW,)
+    if not ids or not (asked or ragged):
+        return None
+    doubt = "" if asked or m3 or known else "They may be its steps, or anything else."
+    step, season = known or ("", 0)
+    named = tuple(str(i) for i in range(1, len(steps) + 1))
+    ahead = next((int(float(c)) for n in seen if n.strip().lower() == "nf" for c in {*tables[0].cells(n)} if m3 and seen[n].distinct == 1), 0)
+    unused = tuple(n for n in others if n not in ids)
+    return Across(steps, named, tuple(ids), unused=unused, doubt=doubt, steps=True, season=season, step=step, ahead=ahead)
+
+
+def are_steps(columns: list[str]) -> bool:
+    """Whether the names of ``columns`` end with many numbered ones."""
+    return bool(step_columns.of(columns, MIN_TIMES))
 
 
 def are_times(columns: list[str]) -> bool:

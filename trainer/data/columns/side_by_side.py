@@ -6,7 +6,8 @@ from collections.abc import Sequence
 MIN_SERIES = 3
 _NUMBERED = re.compile(r"(?P<word>\D*[^\W\d_]{2}\D*?)[ _.#-]?(?:\d{1,6}|(?<=[ _.#-])[A-Z])")
 _INPUTS = frozenset(  # what inputs of a model are called when they have no names
-    "var variable feature feat lag dim dimension component comp factor attr attribute col column field input band channel wave pca pc score item question".split()
+    "var variable feature feat lag dim dimension component comp factor attr attribute col column field input band channel wave pca pc "
+    "score item question".split()
 )
 
 

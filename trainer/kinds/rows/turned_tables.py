@@ -43,7 +43,7 @@ def _check_times(group: list[Table], seen: dict[str, Profile], where: str) -> No
         return
     raise UserError(
         "turned_series",
-        f"The columns {some(found.times, 3)} of {where} are times: each row is a series.{f' {found.doubt}' if found.doubt else ''}",
+        f"The columns {some(found.times, 3)} of {where} are {'numbered' if found.steps else 'times'}: each row is a series.{f' {found.doubt}' if found.doubt else ''}",
         "To forecast these series, set task to forecast. To train on the rows as they are, set label_column.",
     )
 

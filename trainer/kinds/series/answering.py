@@ -13,6 +13,7 @@ from trainer.data.columns.values import Style
 from trainer.data.formats import tables as read_tables
 from trainer.data.formats.melted import SERIES
 from trainer.data.formats.table import NotATable, Table
+from trainer.data.formats.turned import Turned
 from trainer.errors import UserError, reading_model, some
 from trainer.kinds.series import apart, columns, forecaster, gathered, methods, results, spreading, turning
 from trainer.kinds.series.calendar import NUMBER
@@ -81,16 +82,27 @@ def _fitting(found: sources.Sources, described: dict, known: Forecaster, setting
         apart.name_files([t for t in read if t.lacks([apart.FILE])])
     named = {of[0] for of in known.history.ids} if ids[:1] == [SERIES] else set()
     fitting: list[Table] = []
+    turned: list[Turned] = []
     for table in read:
         if not table.lacks(needed):
             fitting.append(table)
-        elif len(time) == 1 and not known.covariates and (turned := turning.again(table, ids, time[0], described["label_column"])):
-            fitting.append(turned)
+        elif len(time) == 1 and not known.covariates and (again := turning.again(table, ids, time[0], described["label_column"])):
+            turned.append(again)
         elif (spread := spreading.again(table, [n for n in described["columns"] if n != SERIES], described["label_column"], named)) is not None:
             fitting.append(spread)
+    fitting += turning.joined(turned, _ends(known))
     if (told := turning.decision(fitting)) is not None:
         events.decision(*told)
     return fitting
+
+
+def _ends(known: Forecaster) -> dict[tuple[str, ...], int]:
+    """The number of the last step of each series that a model knows, where its steps are numbers."""
+    if known.calendar.unit != NUMBER:
+        return {}
+    history = known.history
+    lasts = (known.calendar.text(int(first) + len(values) - 1) for first, values in zip(history.firsts, history.values))
+    return {ids: int(float(last)) for ids, last in zip(history.ids, lasts)}
 
 
 def _time(described: dict, known: Forecaster) -> list[str]:

@@ -21,7 +21,8 @@ _SECONDS = {60: "minute", 3600: "hour", 86400: "day"}
 class Calendar:
     """Step ``i`` is ``origin + i * size`` in ``unit``: seconds since 1970, days, working days or months since 1970, or plain numbers.
 
-    ``day`` is the day of the month on which steps of months lie, 0 for the last one. ``form`` is how moments are written.
+    ``day`` is the day of the month on which steps of months lie, 0 for the last one. ``form`` is how moments are written. ``usual`` are the steps of
+    a season where something else than the steps says so, else 0.
     """
 
     unit: str
@@ -29,6 +30,7 @@ class Calendar:
     origin: float
     form: str
     day: int = 1
+    usual: int = 0
 
     def numbers(self, times: numpy.ndarray) -> numpy.ndarray:
         """The numbers of the steps that ``times`` (seconds since 1970, or plain numbers) are nearest to, as floats; NaN for none."""
@@ -79,6 +81,8 @@ class Calendar:
     @property
     def season(self) -> int:
         """The steps after which series of this kind usually repeat; 1 for none."""
+        if self.usual:
+            return self.usual
         if self.unit == MONTH:
             return 12 // int(self.size) if 12 % self.size == 0 else 1
         if self.unit == WORKDAY:
@@ -113,11 +117,16 @@ class Calendar:
     @classmethod
     def restored(cls, described: dict) -> "Calendar":
         """The calendar that ``described`` says. Raises KeyError, TypeError or ValueError for another description."""
-        found = cls(**{n: described[n] for n in ("unit", "size", "origin", "form", "day")})
-        numbers = (found.size, found.origin, found.day)
+        found = cls(**{n: described[n] for n in ("unit", "size", "origin", "form", "day")}, usual=described.get("usual", 0))
+        numbers = (found.size, found.origin, found.day, found.usual)
         if not all(isinstance(n, int | float) and math.isfinite(n) and abs(n) < 1e15 for n in numbers) or not found.size > 0:
             raise ValueError("the steps of the series are not described")
-        if found.unit not in (MONTH, DAY, WORKDAY, SECOND, NUMBER) or found.form not in (DATE, TIME, PERIOD, QUARTER, WEEK, PLAIN):
+        if (
+            type(found.usual) is not int
+            or not 0 <= found.usual <= 1000
+            or found.unit not in (MONTH, DAY, WORKDAY, SECOND, NUMBER)
+            or found.form not in (DATE, TIME, PERIOD, QUARTER, WEEK, PLAIN)
+        ):
             raise ValueError("the steps of the series are not described")
         return found
 

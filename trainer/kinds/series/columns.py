@@ -70,6 +70,8 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, where: str, on
             "irregular_times", f"The times in {clock.column} of {where} are irregular: only {regular:.0%} of the steps are equal.",
             "Bring the rows to regular times, for example one for each day, or set task to tabular-regression to predict single rows.",
         )  # fmt: skip
+    if turned is not None and turned.across.season:
+        steps = replace(steps, usual=turned.across.season)
     unused = [n for n in others if n not in (target, *ids, *known) and seen[n].distinct > 1]
     flags = [n for n in unused if _is_flag(seen[n])]
     if only and (any(not (seen[n].is_identifier or n in flags or _repeats(tables, n, ids)) for n in unused) or seen[target].distinct <= 2):

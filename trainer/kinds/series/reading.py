@@ -2,9 +2,11 @@
 
 import hashlib
 import re
+from collections.abc import Callable
 
 import numpy
 
+from trainer.config.settings import CHOSEN
 from trainer.core.example import Dataset
 from trainer.core.kind import Kind
 from trainer.data import names, ordered
@@ -68,20 +70,26 @@ def _may_be(sources, settings) -> bool:
     other = (settings.text_column, settings.text_pair_column, settings.group_column, settings.split_column, settings.label_from, settings.id_column)
     if any(o.strip() for o in other) or settings.split not in ("auto", ordered.TIME) or settings.time_column.strip().lower() == apart.NONE:
         return False
-    if settings.validation_file or settings.test_file or any(names.split_of(s.name) not in (None, "train") or names.chosen_as(s.name) for s in sources):
+    if settings.validation_file or settings.test_file or any(names.chosen_as(s.name) for s in sources):
         return False
-    return bool(sources) and (all(map(_looks, sources)) or any(map(_names_series, sources)))
+    if any(names.split_of(s.name) not in (None, "train") for s in sources) and not any(_heads(s, across.are_steps) for s in sources):
+        return False
+    return bool(sources) and (all(map(_looks, sources)) or any(_heads(s, _name_series) for s in sources))
 
 
-def _names_series(source) -> bool:
-    """Whether one of the first lines of a file names times as columns, or series side by side."""
+def _name_series(head: list[str]) -> bool:
+    """Whether the names of columns are times, steps, or series side by side."""
+    return across.are_times(head) or across.are_steps(head) or side_by_side.may_be(head, _MOST_COLUMNS)
+
+
+def _heads(source, test: Callable[[list[str]], bool]) -> bool:
+    """Whether ``test`` holds for one of the first lines of a file, as names of columns."""
     try:
         with open(source.file, "rb") as file:
             lines = file.read(_LONGEST_HEAD).decode("utf-8", "replace").splitlines()[:_LINES]
     except OSError:
         return False
-    heads = ([c.strip().strip('"') for c in split.split(line.strip())] for line in lines for split in (_SEPARATED, _BLANKS))
-    return any(across.are_times(head) or side_by_side.may_be(head, _MOST_COLUMNS) for head in heads)
+    return any(test([c.strip().strip('"') for c in split.split(line.strip())]) for line in lines for split in (_SEPARATED, _BLANKS))
 
 
 def _looks(source) -> bool:
@@ -135,6 +143,8 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
             "test_file", "Forecasts are tested on the last steps of each series: the rows of test_file and validation_file are among these."
         )
     panel = gathered.panel(tables, found, where, checks)
+    if not settings.horizon and (ahead := turning.ahead(tables)):
+        settings = settings.with_chosen(horizon=ahead)
     season = _season(panel, found.calendar, settings, checks)
     horizon = _horizon(panel, found.calendar.season if found.calendar.season > 1 else season, settings, where, checks)
     lags = Lags(season, found.calendar, len(found.known))
@@ -217,7 +227,8 @@ def _horizon(panel: Panel, season: int, settings, where: str, checks: Checks) ->
                 "short_series", f"The series of {where} have {length} steps, too few to forecast {settings.horizon}.",
                 f"Set horizon to at most {length // 3}, or add earlier rows.",
             )  # fmt: skip
-        checks.events.decision("horizon", settings.horizon, f"{count(settings.horizon, 'step')} are forecast, as requested.")
+        by = "the tables say" if settings.source("horizon") == CHOSEN else "requested"
+        checks.events.decision("horizon", settings.horizon, f"{count(settings.horizon, 'step')} are forecast, as {by}.")
         return settings.horizon
     found = _usual_horizon(panel, season)
     checks.events.decision(

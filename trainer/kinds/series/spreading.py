@@ -54,7 +54,7 @@ def spread(tables: list[Table], settings, where: str) -> list[Table]:
 
 
 def again(table: Table, kept: Sequence[str], value: str, known: Collection[str]) -> Table | None:
-    """A new table with the series that a model knows by these names, as the model reads them; ``kept`` are its other columns. None for another table."""
+    """A new table with the series that a model knows, as the model reads them; ``kept`` are its other columns. None where it has none."""
     of = [c for c in table.columns if c in known]
     if value != VALUE or not of or table.lacks(kept) or SERIES in kept:
         return None
