@@ -4,6 +4,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterable
 
+from trainer.data.columns import values
 from trainer.data.columns.summaries import Cells
 from trainer.errors import UserError
 
@@ -11,8 +12,6 @@ _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 AUTO, KEEP = "auto", "keep"
 FEW = 20  # different values, up to which whole numbers may be codes with a meaning
 ENORMOUS = 1e15
-_WORDS = frozenset(("m", "miss", "missing", "msg", "nodata", "no data", "no_data", "not available", "n.a.", "n.a", "unknown", "unavailable"))
-_SIGNS = re.compile(r"[-*.:_/?\u2013\u2014\u2026\u2212]{1,5}")
 _NINES = [float("9" * n) for n in range(2, 8)] + [float("9" * n + "." + "9" * d) for n in range(1, 6) for d in range(1, 5)]
 _OTHERS = (-32768, -32767, -2147483648, -2147483647, -999.25)  # the last one of well logs
 _ENORMOUS_SPELLINGS = (
@@ -66,8 +65,7 @@ def marker(cells: list[str], are_numbers: Callable[[str], bool]) -> str:
     if len(others) != 1:
         return ""
     found = others.pop()
-    different = len(set(cells)) - 1
-    return found if (_SIGNS.fullmatch(found) and different > 1) or (found in _WORDS and different > FEW) else ""
+    return found if values.marks_gap(found) and len(set(cells)) - 1 > (FEW if found[0].isalpha() else 1) else ""
 
 
 def may_be(cells: Cells) -> list[float]:

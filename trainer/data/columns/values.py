@@ -16,6 +16,8 @@ MOSTLY = 0.95  # of the cells that are not empty make a column one of numbers or
 _ERRORS = ("#n/a", "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!")  # of spreadsheets
 _MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "?", "-", *_ERRORS))
 MAY_BE_MISSING = _MISSING | frozenset(("--", "***", "nd", "m", "inf", "-inf"))  # beside numbers; alone, some of them may mean something
+_GAPS = frozenset(("m", "miss", "missing", "msg", "nodata", "no data", "no_data", "not available", "n.a.", "n.a", "unknown", "unavailable"))
+_SIGNS = re.compile(r"[-*.:_/?\u2013\u2014\u2026\u2212]{1,5}")
 _NO_LABEL = frozenset(("nan", "null", "n/a", "<na>", *_ERRORS))  # but not none, na or -, which may well be classes
 _WHOLE = re.compile(r"([+-]?\d+)\.0+")
 _POINT = re.compile(r"[+-]?(?=\.?\d)(\d+|[1-9]\d{0,2}(,\d{3})+)?(\.\d+|\.)?([eE][+-]?\d+)?")
@@ -157,6 +159,12 @@ def classes(cells: list[str], style: Style) -> list[str]:
 def is_missing(cell: str) -> bool:
     """Whether ``cell`` is one of the signs that programs write for an unknown value."""
     return cell.strip().lower() in _MISSING
+
+
+def marks_gap(cell: str) -> bool:
+    """Whether ``cell`` stands for a gap where all others beside it are numbers: signs such as *** and --, and words such as M and missing."""
+    text = cell.strip().lower()
+    return text in _MISSING or text in _GAPS or _SIGNS.fullmatch(text) is not None
 
 
 def label(cell: str) -> str:

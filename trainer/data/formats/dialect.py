@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from trainer.data.columns.values import marks_gap
 from trainer.data.names import COLUMN_NAMES
 from trainer.errors import some
 
@@ -139,7 +140,7 @@ def _by_common_name_or_values(cells: list[str], columns: list[tuple[str, list[st
     if len(set(named)) < len(named):
         return False, "its first row reads like data"
     for cell, values in columns:
-        if _mostly(is_number, values) and not is_number(cell):
+        if not is_number(cell) and _mostly(is_number, [v for v in values if not marks_gap(v)]):
             return True, f"the column {cell} contains numbers below its first row"
     numbers = [(cell, values) for cell, values in columns if is_number(cell)]
     if numbers:

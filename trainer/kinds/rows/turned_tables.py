@@ -41,9 +41,10 @@ def _check_times(group: list[Table], seen: dict[str, Profile], where: str) -> No
     found = across.find(group, seen)
     if found is None:
         return
+    are, doubt = "numbered" if found.steps else "times", f" {found.doubt}" if found.doubt else ""
     raise UserError(
         "turned_series",
-        f"The columns {some(found.times, 3)} of {where} are {'numbered' if found.steps else 'times'}: each row is a series.{f' {found.doubt}' if found.doubt else ''}",
+        f"The columns {some(found.times, 3)} of {where} are {are}: each row is a series.{doubt}",
         "To forecast these series, set task to forecast. To train on the rows as they are, set label_column.",
     )
 
