@@ -9,6 +9,8 @@ from trainer.data.columns.values import MOSTLY
 from trainer.data.names import LABELS, TEXTS, TITLE, column, nfc
 from trainer.errors import UserError, some
 
+RARE = 20  # rows for each cell of a column with one value, from which it marks events, as a logger does that was taken out of the water
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -69,6 +71,9 @@ def _label_scores(seen: dict[str, Profile], task: str, pictures: bool, in_order:
     """How well each column fits as the label, without the columns that do not fit. The last and the first column are preferred, ``in_order``."""
     if not in_order:
         return {n: 1.0 for n, p in seen.items() if p.is_class and _is_usual(p, task)}
+    seen = {n: p for n, p in seen.items() if p.distinct > 1 or RARE * p.cells >= p.rows}
+    if not seen:
+        return {}
     first, last = next(iter(seen)), list(seen)[-1]
     scores = {n: 1.0 + 0.3 * (n == last) + 0.15 * (n == first) for n, p in seen.items() if p.is_class and _is_usual(p, task)}
     has_text = any(p.is_free_text and not p.is_sequence for p in seen.values())
@@ -79,7 +84,7 @@ def _label_scores(seen: dict[str, Profile], task: str, pictures: bool, in_order:
 
 def _no_label(seen: dict[str, Profile], where: str, task: str) -> UserError:
     """The error for data without a label column. Raises a more specific one if a column has a single value."""
-    constant = next((p for p in seen.values() if p.distinct == 1 and p.cells), None)
+    constant = next((p for p in seen.values() if p.distinct == 1 and RARE * p.cells >= p.rows), None)
     if constant is not None and len(seen) > 1:
         check_label(constant, where, task)
     possible = [p for p in seen.values() if not p.tells_when_or_where and (p.is_measure or (2 <= p.distinct <= p.cells // 2 and not p.is_free_text))]

@@ -30,7 +30,7 @@ class ArrowTable(Table):
     def __init__(self, like: Table, cells: pyarrow.Table, numbers: numpy.ndarray):
         super().__init__(
             like.name, like.columns, _Rows(cells, numbers), like.has_header, like.bad_rows, like.notes, like.first_bad, like.fault, like.repairs,
-            like.fills, like.short, like.in_order,
+            like.fills, like.short, like.in_order, units=like.units,
         )  # fmt: skip
         self.arrow = cells
         self.numbers = numbers
@@ -75,7 +75,7 @@ class ArrowTable(Table):
         kept = self._kept(places)
         like = Table(
             self.name, kept["columns"], [], self.has_header, self.bad_rows, self.notes, self.first_bad, self.fault, self.repairs, self.fills,
-            kept["short"], self.in_order,
+            kept["short"], self.in_order, units=kept["units"],
         )  # fmt: skip
         return ArrowTable(like, self.arrow.select(list(places)), self.numbers)
 

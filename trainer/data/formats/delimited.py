@@ -90,7 +90,7 @@ def _table(name: str, body: _Body, rows: list[tuple[int, list[str]]], wanted: se
     fills = preamble.fills([" ".join(row) for row in before]) + (comments.fills if comments else ())
     return Table(
         name, found.columns, [(i + body.lines, row) for i, row in found.rows] if body.lines else found.rows, found.has_header, len(lost), notes,
-        first_bad=lost[0] + body.lines if lost else 0, repairs=[*repairs, *found.repairs], fills=fills, short=found.short,
+        first_bad=lost[0] + body.lines if lost else 0, repairs=[*repairs, *found.repairs], fills=fills, short=found.short, units=found.units,
     )  # fmt: skip
 
 

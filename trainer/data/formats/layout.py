@@ -22,13 +22,14 @@ _NOTE = re.compile(
     r"[*†‡§¹²³(\[]|(note|notes|source|sources|footnote|data source|see|copyright|©|last updated|generated|exported|legend|key)\b", re.IGNORECASE
 )
 _LOGGER_WITH_UNITS = "TOA5"  # two rows follow its names, with units and with how each value was made, whatever they hold
+_MADE = frozenset("Smp Avg Tot Std Max Min Med WVc".split())  # how a logger makes a value
 _LOGGERS = (_LOGGER_WITH_UNITS, "TOACI1")
 
 
 @dataclass
 class Layout:
     """``columns`` are the names as they stand in the table, empty where there are none. ``why`` says why there is a row of names, or none.
-    ``short`` has the lower name of a column whose name was put together from two rows.
+    ``short`` has the lower name of a column whose name was put together from two rows, and ``units`` the unit of a column from a row of units.
     """
 
     columns: list[str]
@@ -37,6 +38,7 @@ class Layout:
     why: str
     repairs: list[Repair] = field(default_factory=list)
     short: dict[str, str] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
 
 
 def of(rows: list[Row], wanted: set[str], repair: bool, named: list[str] | None = None, above: list[list[str]] | None = None) -> Layout:
@@ -54,6 +56,7 @@ def of(rows: list[Row], wanted: set[str], repair: bool, named: list[str] | None 
         pairs = some([c for c in first if c in top[1]], 4)
         found.append(Repair("header_rows", 2, f"Two rows of names are read as one, for example {pairs}."))
     below = _unit_rows(rows, skip, found, logged) if repair else skip
+    measured = _units_of(first if named is None else named, [row for _, row in rows[skip:below]])
     short = top[1] if top else {}
     if repair and below == 1 and (codes := _codes(rows)):
         below, short = 2, dict(zip(map(str.strip, first), codes))
@@ -72,7 +75,7 @@ def of(rows: list[Row], wanted: set[str], repair: bool, named: list[str] | None 
     data = [(i, row) for i, row in rows[below:] if row != repeated] if has_header and named is None else rows[below:]
     if repair:
         data = totals.without(_without_notes(data, found), found)
-    return Layout(first if has_header else [""] * len(first), data, has_header, why, found, short)
+    return Layout(first if has_header else [""] * len(first), data, has_header, why, found, short, measured if has_header else {})
 
 
 def _without_titles(rows: list[Row], found: list[Repair]) -> list[Row]:
@@ -159,6 +162,12 @@ def _unit_rows(rows: list[Row], start: int, found: list[Repair], logged: bool) -
             )
         )
     return below
+
+
+def _units_of(columns: list[str], rows: list[list[str]]) -> dict[str, str]:
+    """The unit of each column that has one in these rows, which may also say how its values were made."""
+    cells = ((name.strip(), c.strip()) for row in reversed(rows) for name, c in zip(columns, row))
+    return {name: c for name, c in cells if name and units.is_unit(c) and c not in _MADE}
 
 
 def _codes(rows: list[Row]) -> list[str]:

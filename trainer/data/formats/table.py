@@ -13,7 +13,8 @@ from trainer.data.formats.repairs import Repair
 class Table:
     """A row is (its number in the file as a person counts them, its cells). ``fault`` says of bad rows what is wrong with them.
 
-    ``fills`` are the numbers that the file itself names as the value of a gap, ``short`` the lower names of columns under a common name.
+    ``fills`` are the numbers that the file itself names as the value of a gap, ``short`` the lower names of columns under a common name,
+    ``units`` the units of columns that a row of units tells.
     ``in_order`` says that the columns have the order that their author gave them, and not the one of the alphabet. ``joined`` are the tables from
     which columns were added. ``absent`` is what every cell of a column holds that other files have and this one has not; None for what nobody knows.
     """
@@ -32,6 +33,7 @@ class Table:
     in_order: bool = True
     joined: list[str] = field(default_factory=list)
     absent: str | None = None
+    units: dict[str, str] = field(default_factory=dict)
     _cells: dict[int, list[str]] = field(default_factory=dict, repr=False)
 
     def lacks(self, columns) -> list[str]:
@@ -74,7 +76,8 @@ class Table:
     def _kept(self, places: Sequence[int]) -> dict[str, Any]:
         """The columns at these places, and what is known of their names."""
         columns = [self.columns[i] for i in places]
-        return {"columns": columns, "short": {c: s for c, s in self.short.items() if c in columns}}
+        kept = {name: {c: s for c, s in of.items() if c in columns} for name, of in (("short", self.short), ("units", self.units))}
+        return {"columns": columns, **kept}
 
     def append(self, column: str, cell: str) -> None:
         """Add a last column that holds the same cell in every row."""

@@ -38,6 +38,7 @@ def read_all(source: Input, wanted: set[str], settings, events: Events, only: Co
         named = [c.strip() or f"column {i}" for i, c in enumerate(table.columns, 1)]
         table.columns = unique(list(named))
         table.short = {name: table.short[written] for name, written in zip(table.columns, named) if written in table.short}
+        table.units = {name: table.units[written] for name, written in zip(table.columns, named) if written in table.units}
         if table.notes:
             events.decision("table", {"file": table.name, "columns": table.columns}, f"{table.name} is read as follows: {'; '.join(table.notes)}.")
         for repair in table.repairs:

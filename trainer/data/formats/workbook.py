@@ -139,7 +139,7 @@ def _table(name: str, sheet: Sheet, wanted: set[str], repair: bool, several: boo
         found.columns, found.rows = [found.columns[i] for i in kept], [(n, [row[i] for i in kept]) for n, row in found.rows]
     notes = [f"it has {'a' if found.has_header else 'no'} header, because {found.why}"]
     title = f"{name}/{sheet.name}" if several else name
-    return Table(title, found.columns, found.rows, found.has_header, 0, notes, repairs=repairs, short=found.short)
+    return Table(title, found.columns, found.rows, found.has_header, 0, notes, repairs=repairs, short=found.short, units=found.units)
 
 
 def _grid(name: str, sheet: Sheet) -> tuple[list[tuple[int, list[str]]], int]:

@@ -55,7 +55,7 @@ def answer(spec, settings, model, events, began: float) -> None:
         events.warning("short_history", f"{text} Their forecasts are hardly better than a guess: add earlier rows.")
     stop.check(spec.folder)
     asked = results.future(known, panel)
-    asked.details = Details(known.fitted.lags, panel.lengths, known.steps, known.covariates)
+    asked.details = Details(known.fitted.lags, panel.lengths, known.steps, known.covariates, of=columns.with_unit(fitting, described["label_column"]))
     events.phase("predict", f"Forecasting {known.steps} steps of {len(panel):,} series.")
     outputs = known.outputs(asked)
     events.phase("export", "Writing the forecasts.")

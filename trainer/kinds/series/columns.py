@@ -42,6 +42,7 @@ class Found:
     style: Style
     decisions: tuple[tuple[str, object, str], ...]
     gaps: tuple[tuple[str, object, str], ...] = ()  # decisions about what stands for a gap
+    of: str = ""  # the target with its unit
 
 
 def find(tables: list[Table], seen: dict[str, Profile], settings, where: str, only: bool) -> Found:
@@ -95,7 +96,15 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, where: str, on
             f"{some(unused, 6)} {'are' if len(unused) > 1 else 'is'} not read. Columns that are known for the future can be set as known_covariates."
         )
         decisions.append(("columns_not_read", unused, why))
-    return Found(clock, steps, target, ids, known, seen[target].style, tuple(decisions), tuple(gaps.told(seen, (target, *known))))
+    return Found(
+        clock, steps, target, ids, known, seen[target].style, tuple(decisions), tuple(gaps.told(seen, (target, *known))), with_unit(tables, target)
+    )
+
+
+def with_unit(tables: list[Table], target: str) -> str:
+    """The column that is forecast, with its unit where a row of units tells one."""
+    unit = tables[0].units.get(target, "")
+    return f"{target} ({unit.strip('()[] ')})" if unit else target
 
 
 def _repeats(tables: list[Table], name: str, ids: tuple[str, ...]) -> bool:

@@ -104,8 +104,8 @@ def _looks(source) -> bool:
     cells = [[c.strip().strip('"') for c in _SEPARATED.split(line)] for line in lines if line.strip()]
     if names.extension(source.name) in ("jsonl", "ndjson"):
         return bool(cells) and len(cells[0]) <= _MOST_COLUMNS
-    if len(cells) < 3 or not all(2 <= len(row) <= _MOST_COLUMNS for row in cells[-_BODY:-1]):
-        return False  # what a logger says of itself may stand before the table
+    if len(cells) < 3 or not all(2 <= sum(map(bool, row)) <= _MOST_COLUMNS for row in cells[-_BODY:-1]):
+        return False  # what a logger says of itself may stand before the table, and columns of its events are mostly empty
     heads = {"_".join(c.lower().split()) for row in cells[:_HEADS] for c in row}
     body = cells[-_BODY:]
     timed = sum(any(dates.is_date(c) or dates.is_period(c) or dates.is_compact(c) for c in row) for row in body)
@@ -152,7 +152,7 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
     tested = (lengths >= 3 * horizon) if settings.test_fraction > 0 else numpy.zeros(len(panel), bool)
     ends = numpy.where(tested, lengths - horizon, lengths)
     splits = _splits(panel, found.calendar, lags, ends, horizon, settings.seed)
-    splits["train"].details = examples_of.Details(lags, ends, horizon, found.known)
+    splits["train"].details = examples_of.Details(lags, ends, horizon, found.known, of=found.of)
     test = f"The last {count(horizon, 'step')} of each series are the test" if tested.any() else "There is no test"
     _warn_of_constant_ends(panel, horizon, checks)
     origins = len(numpy.unique(numpy.stack([splits["validation"].series, splits["validation"].ends]), axis=1).T)

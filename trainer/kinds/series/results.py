@@ -39,21 +39,21 @@ def parts(finished: Finished) -> dict:
     """The sections of the report. Writes the forecast beside the model."""
     model = forecaster.load(finished.folder)
     train = finished.data.splits["train"]
-    assert isinstance(train, Steps)
+    assert isinstance(train, Steps) and train.details is not None
+    of = train.details.of
     asked = future(model, train.panel)
     outputs = model.behind(asked)
-    files.write_text(finished.folder.parent / TABLE, table(asked, outputs, finished.data.columns))
-    target = finished.data.label_column
-    inside = [_facts(model, finished), _methods(model, finished), *_charts(train.panel, asked, outputs, model.calendar, target)]
+    files.write_text(finished.folder.parent / TABLE, table(asked, outputs, finished.data.columns, of))
+    inside = [_facts(model, finished, of), _methods(model, finished), *_charts(train.panel, asked, outputs, model.calendar, of)]
     inside.append(blocks.text(_CONTINUE, title="When new rows come"))
-    sections = [*_unusual(train.panel, model.fitted.season, model.calendar, target), Section(RESULT, "Forecast", inside)]
+    sections = [*_unusual(train.panel, model.fitted.season, model.calendar, of), Section(RESULT, "Forecast", inside)]
     return {"sections": blocks.described(sections), "about": {f"out/{TABLE}": ABOUT}}
 
 
-def table(asked: Steps, outputs: numpy.ndarray, columns) -> str:
-    """The forecasts as CSV: ids, time, forecast and its intervals."""
-    head = [*columns[: len(asked.panel.ids[0])], "time", "forecast", *(name for name, _ in _BOUNDS)]
-    return display.table(head, (_line(example, row, ()) for example, row in zip(asked, outputs)))
+def table(asked: Steps, outputs: numpy.ndarray, columns, of: str) -> str:
+    """The forecasts as CSV: ids, time, forecast and its intervals, and ``of`` which column, with its unit."""
+    head = [*columns[: len(asked.panel.ids[0])], "time", "forecast", *(name for name, _ in _BOUNDS), "forecast_of"]
+    return display.table(head, ([*_line(example, row, ()), of] for example, row in zip(asked, outputs)))
 
 
 def _line(example, row: numpy.ndarray, more) -> list:
@@ -74,7 +74,7 @@ def answers_table(answered: Answered, columns) -> str:
     """predictions.csv and forecast.csv of a prediction."""
     asked = answered.examples
     assert isinstance(asked, Steps)
-    return table(asked, answered.outputs, columns)
+    return table(asked, answered.outputs, columns, asked.details.of if asked.details else _VALUE)
 
 
 def samples(answered: Answered) -> list[dict]:
@@ -89,8 +89,8 @@ def answers_sections(answered: Answered) -> list[Section]:
     assert isinstance(asked, Steps)
     if not len(asked) or asked.details is None:
         return []
-    drawn = _charts(asked.panel, asked, answered.outputs, asked.calendar, _VALUE)
-    return [*_unusual(asked.panel, asked.details.lags.season, asked.calendar, _VALUE), Section(RESULT, "Forecast", drawn)]
+    drawn = _charts(asked.panel, asked, answered.outputs, asked.calendar, asked.details.of)
+    return [*_unusual(asked.panel, asked.details.lags.season, asked.calendar, asked.details.of), Section(RESULT, "Forecast", drawn)]
 
 
 def write_forecast(out: Path) -> dict[str, dict]:
@@ -98,11 +98,13 @@ def write_forecast(out: Path) -> dict[str, dict]:
     return {f"out/{TABLE}": ABOUT}
 
 
-def _facts(model: Forecaster, finished: Finished) -> Block:
+def _facts(model: Forecaster, finished: Finished, of: str) -> Block:
     season = f"{model.fitted.season} steps" if model.fitted.season > 1 else "none"
     intervals = "from the errors at rolling origins, at each step ahead" if numpy.isfinite(model.widths).all() else "none: the series are too short"
+    ids, known = len(model.history.ids[0]), len(model.covariates)
+    times = finished.data.columns[ids : len(finished.data.columns) - known]
     facts = {
-        "Method": methods.TITLES[model.method], **of_installed(model), "One step": model.calendar.words,
+        "Forecast": of, "Times": " ".join(times), "Method": methods.TITLES[model.method], **of_installed(model), "One step": model.calendar.words,
         "Steps ahead": str(model.steps), "Season": season, "Intervals": intervals, "Series": f"{len(model.history):,}",
     }  # fmt: skip
     return blocks.facts(facts)

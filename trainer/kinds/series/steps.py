@@ -35,7 +35,7 @@ class Step:
 @dataclass(frozen=True)
 class Details:
     """What the forecaster needs to know beside the steps: ``ends`` are the training steps of each series, ``steps`` those to forecast, ``installed``
-    is a model to try, which takes about so many ``seconds``."""
+    is a model to try, which takes about so many ``seconds``. ``of`` is the column that is forecast, with its unit."""
 
     lags: Lags
     ends: numpy.ndarray
@@ -43,6 +43,7 @@ class Details:
     covariates: tuple[str, ...] = ()
     installed: Ahead | None = None
     seconds: float = 0.0
+    of: str = ""
 
 
 class Steps(Sequence[Example]):

@@ -14,6 +14,7 @@ FLAGS, COUNTED, LEVEL, STEPS = "marks of quality", "times as one number", "value
 OVERLAP = "files that overlap"
 _START = datetime.datetime(2021, 6, 1)
 _HOURS = 600
+_EVENTS = '"Coupler Detached (LGR S/N: 2012)","Coupler Attached (LGR S/N: 2012)","Stopped (LGR S/N: 2012)","End Of File (LGR S/N: 2012)"'
 _HEAD = '"TOA5","CR1000","CR1000","12345","CR1000.Std.28","CPU:x.CR1","1234","Hourly"\n'
 
 
@@ -69,6 +70,16 @@ ROWS = (
         _table('"#","Date Time, GMT-05:00","Temp, °C"', lambda: [[i, *r] for i, r in enumerate(_rows(lambda h: f"{h:%m/%d/%y %I:%M:%S %p}"), 1)],
             before='"Plot Title: Pond 3"\n"Serial number: 20123456"\n"Started: 06/01/21"\n\n'),
         _reads({"lines_before_header": "are not read"})),
+    Row("logger-with-events", "a HOBO logger with columns for events, which are mostly empty", "field teams", "onsetcomp.com",
+        "the next hours are forecast", _table(f'"#","Date Time, GMT-05:00","Temp, °C (LGR S/N: 2012)",{_EVENTS}', lambda: [
+            *([i, *r, *([""] * 4)] for i, r in enumerate(_rows(lambda h: f"{h:%m/%d/%y %I:%M:%S %p}"), 1)),
+            [601, "06/26/21 12:00:00 AM", "", *["Logged"] * 4]], before='"Plot Title: Pond 3"\n'),
+        _reads(label="Temp, °C (LGR S/N: 2012)")),
+    Row("logger-of-light-and-warmth", "the same with two measures", "field teams", "onsetcomp.com", "a table, of which the last measure is predicted",
+        _table(f'"#","Date Time, GMT-05:00","Temp, °C","Light, Lux",{_EVENTS}', lambda: [
+            *([i, *r, round(300 + 20 * r[1] + i * 37 % 11, 1), *([""] * 4)] for i, r in enumerate(_rows(), 1)),
+            [601, "2021-06-26 00:00:00", "", "", *["Logged"] * 4]], before='"Plot Title: Pond 3"\n'),
+        Reads("tabular-regression", label="Light, Lux", says={"split": "set task to forecast"})),
     Row("logger-of-campbell", "TOA5: four lines of head, with units", "weather stations", "campbellsci.com", "the next hours are forecast",
         _table('"TIMESTAMP","RECORD","AirTC_Avg"\n"TS","RN","Deg C"\n"","","Avg"', lambda: [[r[0], i, r[1]] for i, r in enumerate(_rows())],
             "CR1000.dat", before=_HEAD), _reads(label="AirTC_Avg")),
