@@ -48,6 +48,31 @@ def test_a_number_far_outside_stands_for_a_gap(cells, fills):
     assert column(cells, "keep").fills == ()
 
 
+@pytest.mark.parametrize("marker", ["***", "--", "-", ".", "M", "missing", "N.A."])
+def test_a_sign_that_is_all_that_numbers_have_beside_them_stands_for_a_gap(marker):
+    found = column([*MEASURES, *[marker] * 50])
+    assert (found.numeric, found.marker, found.marked, found.cells) == (
+        True,
+        marker if marker != "-" else "",
+        0 if marker == "-" else 50,
+        len(MEASURES) + 50 * (marker == "-"),
+    )
+    assert column([*MEASURES, *[marker] * 50], "keep").numeric == (marker == "-")
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pytest.param([*MEASURES, *["M"] * 50, *["T"] * 50], id="M and a trace"),
+        pytest.param([*MEASURES, *["low"] * 50], id="another word"),
+        pytest.param([*[1, 2, 3] * 50, *["M"] * 50], id="codes and M"),
+    ],
+)
+def test_words_among_numbers_that_mean_something_stay(cells):
+    found = column(cells)
+    assert (found.numeric, found.marker) == (False, "")
+
+
 @pytest.mark.parametrize(
     "cells",
     [

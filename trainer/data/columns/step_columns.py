@@ -7,7 +7,7 @@ from trainer.data import names
 from trainer.data.columns.profiles import Profile
 from trainer.data.formats.table import Table
 
-_STEP = re.compile(r"(?P<before>[Vv]|)(?P<number>\d{1,5})")
+_STEP = re.compile(r"[Vv]?(\d{1,5})")
 _FIRST = 2  # number of the first column of steps, at most
 _RAGGED = 0.3  # of the rows end before the last column, where series have lengths of their own
 _WHOLE = 0.9  # of the rows have no gaps before their end
@@ -23,16 +23,18 @@ _SEASONS = (
 
 def of(columns: Sequence[str], least: int) -> tuple[str, ...]:
     """The last ``columns`` where they are numbered from 1 or 2 on, and at least so many; () where they are not."""
-    found: list[str] = []
+    found: list[tuple[str, int]] = []
     for name in reversed(columns):
         match = _STEP.fullmatch(name.strip())
-        if match is None or (found and int(match["number"]) != int(_STEP.fullmatch(found[-1].strip())["number"]) - 1):  # type: ignore[index]
+        if match is None or (found and int(match[1]) != found[-1][1] - 1):
             break
-        found.append(name)
-    numbered = bool(found) and int(_STEP.fullmatch(found[-1].strip())["number"]) <= _FIRST  # type: ignore[index]
-    if numbered and len(found) == len(columns) and found[-1].strip().lower() == "v1":
-        found.pop()  # of a table without names: the first column names the series
-    return tuple(reversed(found)) if numbered and len(found) >= least else ()
+        found.append((name, int(match[1])))
+    if not found or found[-1][1] > _FIRST:
+        return ()
+    named = [name for name, _ in reversed(found)]
+    if len(named) == len(columns) and named[0].strip().lower() == "v1":
+        named = named[1:]  # of a table without names: the first column names the series
+    return tuple(named) if len(named) >= least else ()
 
 
 def frequency(table: str) -> tuple[str, int] | None:

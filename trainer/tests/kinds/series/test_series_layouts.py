@@ -68,6 +68,13 @@ def test_steps_of_a_test_follow_those_of_the_training(make_run):
     assert [line.split(",")[:2] for line in ahead[1:]] == [[s, str(73 + i)] for s in ("s0", "s1") for i in range(6)]
 
 
+def test_the_unit_below_a_name_reaches_the_forecast_and_the_report(make_run):
+    first = '"TOA5","CR1000","CR1000","1","CR1000.Std.28","CPU:x.CR1","1","Daily"\n"TIMESTAMP","RECORD","AirTC_Avg"\n"TS","RN","Deg C"\n"","","Avg"\n'
+    rows = "".join(f'"2021-{1 + d // 28:02}-{1 + d % 28:02} 00:00:00",{d},{20 + d % 7 + 0.1 * (d * 37 % 11)}\n' for d in range(28))
+    ahead = forecast(make_run, {"CR1000.dat": first + rows}, "ft-units", forecast_method="naive")
+    assert {line.rpartition(",")[2] for line in ahead} == {"forecast_of", "AirTC_Avg (Deg C)"}
+
+
 @pytest.mark.parametrize(
     ("columns", "found"),
     [
