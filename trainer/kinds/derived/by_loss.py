@@ -59,6 +59,21 @@ def choose(tables: list[Table], rest: dict[str, Profile], label: Profile, settin
     return Choice(wins, f"The rows are read as {'a table' if wins else 'texts'}: {said}.{chance}")
 
 
+def of_columns(tables: list[Table], others: dict[str, Profile], label: Profile, settings) -> str:
+    """What the loss on held-out rows says of ``others``, columns that a model of pictures does not read, as a part of a sentence; empty where it is
+    no smaller than without any column by more than chance, or there are too few rows to tell."""
+    wanted, classes = _targets(tables, label)
+    judge, places = _judge(wanted, classes, settings.seed)
+    if judge is None:
+        return ""
+    columns = {n: _chosen([c for t in tables for c in t.cells(n)], places) for n in others}
+    told = judge.losses(judges.joined(_plain(tables, others, columns, ()), len(places)))
+    guessed = judge.losses(judges.joined([], len(places)))
+    if not judges.better(guessed, told, _ERRORS):
+        return ""
+    return f"the loss on held-out rows is {judges.shown(told, judge.classes)} with them alone, and {judges.shown(guessed, judge.classes)} by guessing"
+
+
 def _targets(tables: list[Table], label: Profile) -> tuple[list[str], bool]:
     """The label of each row, empty where it is unknown, and whether it is a class."""
     cells = [c for t in tables for c in t.cells(label.name)]

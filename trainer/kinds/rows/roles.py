@@ -105,7 +105,11 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index,
     if kind == "image":
         if roles.regression and not (settings.label_column.strip() or registry.predicts_numbers(settings.task)):
             numbers.check(roles.label, {**rest, roles.label: seen[roles.label]}, tables, where)
-        _picture(roles, paths, rest, settings)
+        others = {n: p for n, p in rest.items() if n not in paths} if settings.task == "auto" else {}
+        if others and _table_score(others):
+            _picture(roles, paths, by_loss.of_columns(tables, others, seen[roles.label], settings))
+        else:
+            _picture(roles, paths)
     elif kind == "text":
         _text(roles, rest, settings, where)
     else:
@@ -139,12 +143,14 @@ def _image_columns(tables: list[Table], rest: dict[str, Profile], settings, imag
     return [n for n in rest if images.holds([c for t in tables for c in t.sample(n)], repeated)]
 
 
-def _picture(roles: Roles, paths: list[str], rest: dict[str, Profile] | None = None, settings=None) -> None:
+def _picture(roles: Roles, paths: list[str], others: str | None = None) -> None:
+    """``others`` says what the columns are worth that are not read; None where there are none."""
     roles.columns = (paths[0],)
     why = f"{names.column(paths[0])} contains the names of images in the dataset."
-    if settings is not None and settings.task == "auto" and _table_score({n: p for n, p in (rest or {}).items() if n not in paths}):
-        goal = roles.task.rpartition("-")[2]
-        why += f" The other columns are not read. For a model of all columns, with colours and edges of images, set task to {WORDS[TABLE]}-{goal}."
+    if others is not None:
+        set_to = f"set task to {WORDS[TABLE]}-{roles.task.rpartition('-')[2]} and label_column to {roles.label}"
+        told = f", although they tell {roles.label}: {others}" if others else ""
+        why += f" The other columns are not read{told}. For a model of all columns, with colours and edges of images, {set_to}."
     roles.decisions.append(("image_column", paths[0], why))
 
 

@@ -54,7 +54,7 @@ def spread(tables: list[Table], settings, where: str) -> list[Table]:
 
 
 def again(table: Table, kept: Sequence[str], value: str, known: Collection[str]) -> Table | None:
-    """A new table with the series that a model knows, and those named alike, as the model reads them; ``kept`` are its other columns. None where it has none."""
+    """A new table with the series that a model knows, and those named alike, as it reads them; None for none. ``kept`` are its other columns."""
     there = [c for c in table.columns if c in known]
     of = [c for c in table.columns if c in known or side_by_side.numbered([*there, c])]
     if value != VALUE or not of or table.lacks(kept) or SERIES in kept:
