@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-from collections.abc import Callable
 
 import numpy
 
@@ -35,7 +34,7 @@ _LARGEST = 20 << 20  # bytes of a file that is no text, which is read to look wh
 _AS_THEY_ARE = "To train on its rows as they are, set label_column."
 _LINES = 40  # that are looked at
 _BODY, _HEADS = 8, 30  # of these, the last ones are rows of the table, and its head is among the first ones
-_LONGEST_HEAD = 1 << 16  # bytes at the beginning of a file whose columns may be times
+_LONGEST_HEAD = 1 << 18  # bytes at the beginning of a file whose columns may be times
 _BLANKS = re.compile(r"\s+")
 _SEPARATED = re.compile(r"[,;\t|]")
 
@@ -72,24 +71,34 @@ def _may_be(sources, settings) -> bool:
         return False
     if settings.validation_file or settings.test_file or any(names.chosen_as(s.name) for s in sources):
         return False
-    if any(names.split_of(s.name) not in (None, "train") for s in sources) and not any(_heads(s, across.are_steps) for s in sources):
+    if any(names.split_of(s.name) not in (None, "train") for s in sources) and not any(
+        across.are_steps(cells) for s in sources for cells in _first_lines(s)
+    ):
         return False
-    return bool(sources) and (all(map(_looks, sources)) or any(_heads(s, _name_series) for s in sources))
+    return bool(sources) and (all(map(_looks, sources)) or any(map(_names_series, sources)))
 
 
-def _name_series(head: list[str]) -> bool:
-    """Whether the names of columns are times, steps, or series side by side."""
-    return across.are_times(head) or across.are_steps(head) or side_by_side.may_be(head, _MOST_COLUMNS)
+def _names_series(source) -> bool:
+    """Whether the first lines of a file name times as columns, steps of which rows have not all, or series beside a column of times."""
+    lines = _first_lines(source)
+    if any(map(across.are_times, lines)) or (any(map(across.are_steps, lines)) and any(not any(cells[-2:]) for cells in lines)):
+        return True
+    timed = any(dates.is_date(c) or dates.is_period(c) or dates.is_compact(c) or c.lower() in NAMES for cells in lines for c in cells[:_MOST_COLUMNS])
+    return timed and any(side_by_side.may_be(cells, _MOST_COLUMNS) for cells in lines)
 
 
-def _heads(source, test: Callable[[list[str]], bool]) -> bool:
-    """Whether ``test`` holds for one of the first lines of a file, as names of columns."""
+def _first_lines(source) -> list[list[str]]:
+    """The cells of the first lines of a file that is a text."""
     try:
         with open(source.file, "rb") as file:
-            lines = file.read(_LONGEST_HEAD).decode("utf-8", "replace").splitlines()[:_LINES]
+            text = file.read(_LONGEST_HEAD + 1)
     except OSError:
-        return False
-    return any(test([c.strip().strip('"') for c in split.split(line.strip())]) for line in lines for split in (_SEPARATED, _BLANKS))
+        return []
+    lines = text[:_LONGEST_HEAD].decode("utf-8", "replace").splitlines()
+    if len(text) > _LONGEST_HEAD and len(lines) > 1:
+        del lines[-1]  # which is cut
+    split = ((_SEPARATED if _SEPARATED.search(line) else _BLANKS).split(line.strip("\r\n ")) for line in lines[:_LINES])
+    return [[c.strip().strip('"') for c in cells] for cells in split]
 
 
 def _looks(source) -> bool:

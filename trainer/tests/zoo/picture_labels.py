@@ -32,6 +32,18 @@ def _table(header, *cells):
     return make
 
 
+def _many(more):
+    """A maker of 90 pictures with two measures, of which one has ``more`` of a number, and a species in turn."""
+
+    def make(folder):
+        chance = random.Random(8)
+        _named(folder, [f"photos/p{i:03}.png" for i in range(90)])
+        rows = [f"p{i:03}.png,{chance.gauss(9 + more(i), 1):.2f},{chance.gauss(3, 1):.2f},{('elm', 'oak')[i % 2]}" for i in range(90)]
+        write(folder, "plants.csv", "\n".join(["photo,area,depth,species", *rows]) + "\n")
+
+    return make
+
+
 def _in_words(i):
     return ("maize", "wheat")[i % 2]
 
@@ -52,6 +64,7 @@ def _heights_in_metadata():
     return {f"p{i:03}.png": str(_height(i)) for i in range(COUNT)}
 
 
+BESIDE = "columns beside pictures that tell the label"
 CLASSIFIED, MEASURED = "image-classification", "image-regression"
 
 ROWS = (
@@ -71,6 +84,11 @@ ROWS = (
         _table("file,height,weight", _height, lambda i: _height(i + 99)), Reads("tabular-regression", label="height",
         says={"picture_columns": "colours and edges", "columns_by_loss": "file is"}),
         settings={"label_column": "height", "task": "tabular-regression"}),
+    Row("pictures-beside-telling-measures", "file name, two measures that tell the species, and the species", "herbaria", "made",
+        "the pictures, and what the columns beside them are worth", _many(lambda i: 5 * (i % 2)), Reads(CLASSIFIED, label="species",
+        says={"image_column": "although they tell species: the loss on held-out rows is", "task": "images named in a table"}), rule=BESIDE),
+    Row("pictures-beside-chance", "the same with measures of chance", "herbaria", "made", "the pictures, and that the other columns are not read",
+        _many(lambda i: 0), Reads(CLASSIFIED, label="species", says={"image_column": "not read. For a model of all columns"}), spares=BESIDE),
     Row("species-codes", "file name and a code of the species, 25 whole numbers", "herbaria", "user reports", "asked back: codes are no amounts",
         _table("file,species_code", lambda i: 1000 + 37 * (i % 25)), Refused("ambiguous_label", ("image-classification",)),
         spares="a number for each picture"),
