@@ -12,7 +12,7 @@ from trainer.data.names import COLUMN_NAMES
 from trainer.errors import some
 
 SAMPLE_ROWS = 300
-MAX_LINE = 40_000  # characters
+MAX_LINE = 200_000  # characters: a series of 10,000 steps in a row has 80,000
 YEARS = 1500, 2200
 MANY_STEPS = 6  # numbers that rise evenly, which no row of data does by chance
 MIN_REPEATING = 20  # values of a column that are few and repeat
