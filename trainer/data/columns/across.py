@@ -102,7 +102,7 @@ def _in_steps(tables: list[Table], seen: dict[str, Profile], steps: tuple[str, .
     doubt = "" if asked or m3 or known else "They may be its steps, or anything else."
     step, season = known or ("", 0)
     named = tuple(str(i) for i in range(1, len(steps) + 1))
-    ahead = next((int(float(c)) for n in seen if n.strip().lower() == "nf" for c in {*tables[0].cells(n)} if m3 and seen[n].distinct == 1), 0)
+    ahead = step_columns.ahead(tables[0], seen) if m3 else 0
     unused = tuple(n for n in others if n not in ids)
     return Across(steps, named, tuple(ids), unused=unused, doubt=doubt, steps=True, season=season, step=step, ahead=ahead)
 

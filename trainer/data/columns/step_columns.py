@@ -4,10 +4,12 @@ import re
 from collections.abc import Sequence
 
 from trainer.data import names
+from trainer.data.columns import values
 from trainer.data.columns.profiles import Profile
 from trainer.data.formats.table import Table
 
 _STEP = re.compile(r"[Vv]?(\d{1,5})")
+_MOST_AHEAD = 1000  # steps
 _FIRST = 2  # number of the first column of steps, at most
 _RAGGED = 0.3  # of the rows end before the last column, where series have lengths of their own
 _WHOLE = 0.9  # of the rows have no gaps before their end
@@ -54,3 +56,10 @@ def of_m3(seen: dict[str, Profile]) -> str:
     """The column of the series of a table of the M3 competition, which says of each row how many steps it has; empty for another table."""
     plain = {n.strip().lower(): n for n in seen}
     return plain["series"] if {"series", "n", "nf"} <= set(plain) else ""
+
+
+def ahead(table: Table, seen: dict[str, Profile]) -> int:
+    """How many steps of each series are to be forecast, as a table of the M3 competition says; 0 where it does not say one number for all."""
+    column = next(n for n in seen if n.strip().lower() == "nf")
+    told = {int(number) for cell in table.different(column) if (number := values.number(cell.strip())) is not None}
+    return told.pop() if len(told) == 1 and 0 < min(told) <= _MOST_AHEAD else 0

@@ -21,7 +21,8 @@ NONE = "none"
 TWO_AT_ONCE = "two_at_once"  # the code of what is wrong where rows of one moment belong to no series
 SEVERAL_STEPS = "several_steps"  # the code of what is wrong where some series have other steps than others
 FILE = "file name"  # the column with the name of the file, where each file is a series
-_MOST_IDS, _TRIED = 3, 8  # columns that together tell series apart, of the first so many ones
+MOST_IDS, _TRIED = 3, 8  # columns that together tell series apart, of the first so many ones
+FEW_IDS = 2  # of them where nobody asked for a series
 _COMMON = 0.5  # of the rows have a moment that another file has, too, where each file is a series
 _TWICE = 0.01  # of the rows of a series may have the moment of another one
 _SAME_STEP, _OTHER_STEP = 0.12, 1.5  # ratios of two steps that are the same, as of months, and that are not
@@ -43,9 +44,9 @@ def keys(tables: list[Table], names: tuple[str, ...]) -> tuple[list[tuple[str, .
 
 
 def ids_of(
-    tables, others: dict[str, Profile], clock: Clock, used: set[str], settings, where: str, content: list[str]
+    tables, others: dict[str, Profile], clock: Clock, used: set[str], settings, where: str, content: list[str], most: int = MOST_IDS
 ) -> tuple[numpy.ndarray, tuple[str, ...], str]:
-    """A number for the series of each row, the columns that tell series apart, and why. ``content`` are the cells of the target."""
+    """A number for the series of each row, the columns that tell series apart, at most so many, and why. ``content`` are the cells of the target."""
     asked = settings.series_column.strip()
     if asked and asked.lower() != NONE:
         wanted = [n.strip() for n in asked.split(",") if n.strip()]
@@ -59,7 +60,7 @@ def ids_of(
         files = f" No moment is in two of its {len(tables)} files." if len(tables) > 1 and not asked else ""
         return one, (), f"The rows are one series.{files}"
     fitting = [n for n, p in others.items() if n not in used and 2 <= p.distinct <= p.cells // 2]
-    sets = [(n,) for n in fitting] + [s for size in range(2, _MOST_IDS + 1) for s in itertools.combinations(fitting[:_TRIED], size)]
+    sets = [(n,) for n in fitting] + [s for size in range(2, most + 1) for s in itertools.combinations(fitting[:_TRIED], size)]
     for names in sorted(sets, key=lambda s: (len(s), numpy.prod([others[n].distinct for n in s]))):
         codes = keys(tables, names)[1]
         if _once(clock.times, codes):

@@ -18,7 +18,7 @@ from trainer.data.formats.turned import Turned
 from trainer.errors import UserError, some
 from trainer.kinds.rows import gaps
 from trainer.kinds.series import calendar
-from trainer.kinds.series.apart import NONE, cells_of, check_steps, ids_of, of_columns, of_rows, tell
+from trainer.kinds.series.apart import FEW_IDS, MOST_IDS, NONE, cells_of, check_steps, ids_of, of_columns, of_rows, tell
 from trainer.kinds.series.calendar import DATE, PERIOD, PLAIN, QUARTER, REGULAR, TIME, WEEK, Calendar
 
 _TARGETS = ("value", "target", "y", "label", "count", "demand", "sales", "observation", "measurement", "wert")
@@ -63,7 +63,7 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, where: str, on
     else:
         target, why_target = _target({n: p for n, p in others.items() if n not in known}, settings, where)
         cells = cells_of(tables, target)
-        series, ids, why_ids = ids_of(tables, others, clock, {target, *known}, settings, where, cells)
+        series, ids, why_ids = ids_of(tables, others, clock, {target, *known}, settings, where, cells, FEW_IDS if only else MOST_IDS)
     there = ~numpy.isnan(clock.times)
     steps, regular = calendar.found(clock.times[there], series[there], clock.dates, form)
     if steps is None or regular < REGULAR:

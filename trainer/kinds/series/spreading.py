@@ -35,8 +35,8 @@ def spread(tables: list[Table], settings, where: str) -> list[Table]:
     clock = columns.detected(tables, seen, settings, where)
     if clock is None:
         return tables  # which is said where its columns are looked for
-    named = f"{settings.series_column},{settings.known_covariates}".split(",")
-    other = {*clock.parts, *(choices.resolve(n, seen, "series_column", where) for n in named if n.strip() and n.strip().lower() != NONE)}
+    named = {n.strip().lower() for n in f"{settings.series_column},{settings.known_covariates}".split(",")}
+    other = {*clock.parts, *(n for n in seen if n.strip().lower() in named)}
     numbers = [n for n, p in seen.items() if p.numeric and n not in other and not p.is_identifier]
     if not wanted:
         of = side_by_side.numbered(numbers)
