@@ -257,7 +257,7 @@ def served(source, token: str = "secret"):
 
 
 def ask(server, method: str, path: str, body=None, token: str = "secret", **headers) -> tuple[int, dict]:
-    connection = http.client.HTTPConnection(*server.server_address[:2], timeout=20)
+    connection = http.client.HTTPConnection(*server.server_address[:2], timeout=LIMIT_SECONDS)
     with contextlib.closing(connection):
         connection.request(method, path, body=body if body is None else json.dumps(body), headers={"Authorization": f"Bearer {token}", **headers})
         answer = connection.getresponse()
