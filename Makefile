@@ -14,6 +14,10 @@ GOTESTSUM_VERSION := v1.13.0
 GOTESTSUM := $(CACHE)/bin/gotestsum-$(GOTESTSUM_VERSION)
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
+# Go compiles everything without cgo, as the released program, so that what the program, its linters, the tools and the programs of Kubernetes share
+# is compiled once. The race detector needs cgo.
+export CGO_ENABLED ?= 0
+RACE := CGO_ENABLED=1 go
 export RAY_PYTHON ?= $(PYTHON)
 export SHARED_DIR ?= $(CURDIR)/var/shared
 export STATE_DIR  ?= $(CURDIR)/var/state
@@ -43,7 +47,7 @@ lock: ## write the lock files of the Python packages after a change of trainer/r
 	@test/setup/lock.sh $(CACHE)
 
 build: ui ## build bin/extractor
-	@CGO_ENABLED=0 go build -ldflags '-s -w -X main.version=$(VERSION)' -o bin/extractor ./cmd/extractor
+	@go build -ldflags '-s -w -X main.version=$(VERSION)' -o bin/extractor ./cmd/extractor
 
 .PHONY: ui
 ui: ## bundle the scripts of the studio, which Go embeds: with Node, from PyPI where the machine has none
@@ -59,8 +63,8 @@ demo: ## send a message and train a model, on a real RabbitMQ and a real Ray
 .PHONY: demo-programs
 demo-programs:
 	@[ -x bin/extractor-demo ] || echo "compiling the service for the demo, without Kubernetes (once; 0.1 GB to download)" >&2
-	@CGO_ENABLED=0 go build -tags nokubernetes -ldflags '-s -w -X main.version=$(VERSION)' -o bin/extractor-demo ./cmd/extractor
-	@CGO_ENABLED=0 go build -o bin/demo ./test/demo
+	@go build -tags nokubernetes -ldflags '-s -w -X main.version=$(VERSION)' -o bin/extractor-demo ./cmd/extractor
+	@go build -o bin/demo ./test/demo
 
 studio: setup build ## start a studio to be clicked: the service, the double of Clowder and a Ray; prints the address
 	@go run ./test/studio/demo
@@ -117,16 +121,17 @@ REAL_TESTS = ^($$($(ON_REAL_PARTS) | xargs grep -hoE '^func (Test|Fuzz)[A-Za-z0-
 # A program with the race detector sleeps for a second at its end otherwise.
 export GORACE ?= atexit_sleep_ms=0
 # The tests of a package wait much more than they compute, so eight of them run at once, and three packages.
-GO_TEST := -race -ldflags=-w -p 3 -parallel 8 -timeout 30m
+# Without go vet, which would look at each package that they import, too: make lint has its checks, for all build tags.
+GO_TEST := -race -vet=off -ldflags=-w -p 3 -parallel 8 -timeout 30m
 # The durations of the last run, which make test-durations prints.
 DURATIONS := var/durations
-go_tests = $(GOTESTSUM) --format pkgname --format-hide-empty-pkg --junitfile $(DURATIONS)/$(1).xml --
+go_tests = env CGO_ENABLED=1 $(GOTESTSUM) --format pkgname --format-hide-empty-pkg --junitfile $(DURATIONS)/$(1).xml --
 
 # One after the other: side by side, tests of slow connections fail on two cores, and Ray gives up a start that takes 30 s.
 test: test-integration test-trainer ## all tests: those in Go, then those of the training program
 
 test-unit: ## the Go tests that need nothing but Go: some minutes
-	@go test -race -shuffle=on ./...
+	@$(RACE) test -race -shuffle=on ./...
 
 # What the tests of the training program read of this repository; one that opens another file of it fails.
 TRAINER_READS := trainer test/dataset test/setup test/stored deploy/images/ray docs/training.md docs/zoo.md $(wildcard extractor_info*.json) \
@@ -158,20 +163,19 @@ test-parts: # what the tests start: the environment of Python, Debian's packages
 
 .PHONY: test-race-program test-services
 test-services: test-program
-	@CGO_ENABLED=0 go build -o bin/test-share ./test/share
+	@go build -o bin/test-share ./test/share
 	@CACHE=$(CACHE) test/cluster/binaries.sh etcd kube-apiserver kube-controller-manager ray-operator helm >/dev/null
 	@test/setup/minio.sh $(CACHE) >/dev/null
 
-# Without cgo, as the released program and the programs of Kubernetes, so that what they share is compiled once. The race detector needs cgo.
 test-program: ui
-	@CGO_ENABLED=0 go build -tags crash -o bin/extractor-test ./cmd/extractor
+	@go build -tags crash -o bin/extractor-test ./cmd/extractor
 
 test-race-program: ui
 	@[ -x bin/extractor-test-race ] || echo "building the service for the tests (some minutes where Go's build cache is empty)" >&2
-	@go build -race -tags crash -o bin/extractor-test-race ./cmd/extractor
+	@$(RACE) build -race -tags crash -o bin/extractor-test-race ./cmd/extractor
 
 test-programs: test-program test-race-program
-	@CGO_ENABLED=0 go build -o bin/test-share ./test/share
+	@go build -o bin/test-share ./test/share
 
 test-durations: ## print how long each test suite took in the last make test, and its slowest tests
 	@python3 test/setup/durations.py $(DURATIONS)
@@ -186,11 +190,11 @@ e2e-clowder2: setup test-program ## submit jobs to a real Clowder v2 that is run
 	@RIG_ENV=$(abspath $(RIG_ENV)) PICTURES=$(CURDIR)/var/clowder2 go test -tags clowder2 -count=1 -v -timeout 15m ./test/clowder2
 
 test-crash: test-parts ## kill the service at every crash point of a job (make test does this too)
-	@go test $(GO_TEST) -tags 'integration crash' -count=1 ./test/crash
+	@$(RACE) test $(GO_TEST) -tags 'integration crash' -count=1 ./test/crash
 
 test-faults: test-parts ## the tests of all faults that test/faults/matrix.go names: make test-faults [PASSES=20]
 	@tests=$$(go run ./test/faults/names) && for pass in $$(seq $(or $(PASSES),1)); do echo "pass $$pass" && \
-	go test $(GO_TEST) -tags 'integration crash' -count=1 $$tests || exit 1; done
+	$(RACE) test $(GO_TEST) -tags 'integration crash' -count=1 $$tests || exit 1; done
 
 test-boundary: setup test-programs ## attacks on the real service: hostile trainings, a flood of events, a burst of hostile messages
 	@go test -tags integration -count=1 -timeout 15m ./test/boundary
@@ -210,7 +214,7 @@ lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-layers lint-
 	@$(VENV)/bin/mypy --config-file trainer/mypy.ini --cache-dir $(CACHE)/mypy --no-error-summary
 	@$(LINT) run ./...
 	@$(LINT) run --build-tags 'integration crash docker kuberay clowder1 clowder2 soak' ./...
-	@CGO_ENABLED=0 go vet -tags nokubernetes ./cmd/extractor/...
+	@go vet -tags nokubernetes ./cmd/extractor/...
 
 .PHONY: lint-quick
 lint-quick: $(LINT) $(VENV)/ready lint-scripts lint-workflows lint-words lint-files lint-pictures ## run the linters that take seconds; the pre-commit hook
@@ -266,7 +270,7 @@ $(ACTIONLINT):
 	@mv $(CACHE)/bin/actionlint $@
 
 $(GOTESTSUM):
-	@GOBIN=$(CACHE)/bin CGO_ENABLED=0 go install gotest.tools/gotestsum@$(GOTESTSUM_VERSION)
+	@GOBIN=$(CACHE)/bin go install gotest.tools/gotestsum@$(GOTESTSUM_VERSION)
 	@mv $(CACHE)/bin/gotestsum $@
 
 $(VULN):

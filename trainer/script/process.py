@@ -68,6 +68,8 @@ def run(
     try:
         stopped = _pump(running, reading, jail, output, requested, tick, began)
         ended = running.wait(None)
+        if stopped is None and ended.exceeded == "time":  # the sandbox looks more often
+            stopped = "time"
         if ended.code != 0:
             output.end()
             if stopped is None and requested() in ("pause", "leave"):  # the same signal may have reached the sandbox at the same moment

@@ -41,7 +41,7 @@ def ray_address():
     assert ray.available_resources()["CPU"] == 2, "an idle process holds no CPU"
     yield address
     ray.shutdown()
-    gone = time.monotonic() + 30
+    gone = time.monotonic() + TIMEOUT_SECONDS
     while place.socket(address).exists():
         assert time.monotonic() < gone, "the warm process ends with its Ray"
         time.sleep(0.1)

@@ -21,7 +21,7 @@ from trainer.run_folder.events import Events
 from trainer.tests import zoo
 from trainer.tests.zoo.names import picture
 
-SECONDS, BYTES = 5, 300 << 20  # of one look
+SECONDS, BYTES = 5, 300 << 20  # of one look: time of the processor, so that other programs do not count
 
 
 def source(file, name="") -> Input:
@@ -50,10 +50,10 @@ def test_two_gigabytes_of_coco_in_one_line_are_told_by_their_beginning(tmp_path)
     file.write_text('{"annotations": [' + json.dumps({"image_id": 1, "category_id": 2, "bbox": [1, 2, 3, 4]}) + ", ")
     os.truncate(file, size)
     tracemalloc.start()
-    began = time.monotonic()
+    began = time.process_time()
     held = look.find(Sources(tables=[source(file)]))
     assert (held.format, held.cut) == ("COCO boxes", True)
-    assert time.monotonic() - began < SECONDS
+    assert time.process_time() - began < SECONDS
     assert tracemalloc.get_traced_memory()[1] < BYTES
     tracemalloc.stop()
 
@@ -75,10 +75,10 @@ def test_a_large_picture_is_looked_at_in_part_and_once(tmp_path, mode, monkeypat
     flat[500:900, 100:1500] = 3
     for name, pixels in (("noisy", noisy), ("flat", flat)):
         Image.fromarray(pixels.astype(kind)).save(tmp_path / f"{name}.tif")
-    began = time.monotonic()
+    began = time.process_time()
     noisy_seen, flat_seen = (masks.look(tmp_path / f"{name}.tif") for name in ("noisy", "flat"))
     assert (noisy_seen.size, noisy_seen.is_few, flat_seen.values, flat_seen.is_few) == ((2000, 2000), False, 2, True)
-    assert time.monotonic() - began < SECONDS
+    assert time.process_time() - began < SECONDS
     monkeypatch.setattr(masks, "_pixels", lambda file: 1 / 0)
     assert masks.look(tmp_path / "flat.tif") == flat_seen
     (tmp_path / "flat.tif").write_bytes(b"x")
@@ -130,10 +130,10 @@ def test_ten_thousand_pages_and_a_terapixel_are_told_by_their_header(tmp_path):
     )
     file = tmp_path / "pages.tif"
     file.write_bytes(b"II*\0" + struct.pack("<I", 72) + bytes(64) + pages)
-    began = time.monotonic()
+    began = time.process_time()
     assert tiffs.header(file).pages == 2
     assert tiffs.read(file)[0].shape == (8, 8, 1)
-    assert time.monotonic() - began < SECONDS
+    assert time.process_time() - began < SECONDS
     huge = bytearray(file.read_bytes()[: 72 + size])
     huge[72 + 2 + 8 : 72 + 2 + 12] = huge[72 + 14 + 8 : 72 + 14 + 12] = struct.pack("<I", 1_000_000)
     file.write_bytes(huge)

@@ -30,7 +30,7 @@ def port():
     ) as process:
         yield json.loads(process.stdout.readline())["port"]
         process.stdin.close()
-        assert process.wait(30) == 0
+        assert process.wait(300) == 0
 
 
 def asked(port: int, method: str, path: str, document=None, token: str = TOKEN) -> tuple[int, bytes]:

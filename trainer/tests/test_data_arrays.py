@@ -1,10 +1,10 @@
 """NetCDF, HDF5, NumPy, Arrow and ARFF files as tables: what their cells become, and that hostile ones are refused with bounded memory."""
 
 import io
+import os
 import random
 import resource
 import signal
-import time
 
 import numpy
 import pyarrow
@@ -134,10 +134,10 @@ def _bomb() -> bytes:
     ],
 )
 def test_what_is_no_table_is_refused_with_the_reason_and_bounded(tmp_path, name, content, why):
-    began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    began, before = sum(os.times()[:4]), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     with pytest.raises((NotATable, UserError), match=why) as refused:
         read(tmp_path, name, content)
-    assert time.monotonic() - began < 60 and str(refused.value)
+    assert sum(os.times()[:4]) - began < 60 and str(refused.value)  # seconds of the processor
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss <= max(before, 4 << 20)  # kilobytes
 
 

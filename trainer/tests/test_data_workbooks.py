@@ -1,9 +1,9 @@
 """Workbooks: which sheet is the table, what its cells are as texts, and what is refused within seconds."""
 
 import io
+import os
 import random
 import resource
-import time
 import zipfile
 
 import pytest
@@ -144,10 +144,10 @@ def _bomb(sheet: str, times: int) -> bytes:
     ],
 )
 def test_a_workbook_that_would_fill_the_memory_is_refused_in_seconds(tmp_path, sheet, times):
-    began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    began, before = sum(os.times()[:4]), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     with pytest.raises((UserError, NotATable)) as refused:
         read(tmp_path, "a.xlsx", _bomb(sheet, times))
-    assert time.monotonic() - began < 60
+    assert sum(os.times()[:4]) - began < 60, "seconds of the processor, of this process and those that it started"
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss <= max(before, 2 << 20)  # kilobytes
     assert str(refused.value)
 

@@ -27,8 +27,8 @@ ADDRESS = "127.0.0.1:1"
 START_SECONDS = 120.0
 
 
-def until(happened, seconds: float = START_SECONDS):
-    end = time.monotonic() + seconds
+def until(happened):
+    end = time.monotonic() + START_SECONDS
     while not (found := happened()):
         assert time.monotonic() < end, "nothing happens"
         time.sleep(0.02)
@@ -157,7 +157,7 @@ def test_a_copy_ends_with_its_asker_also_while_it_sleeps(worker):
         if sleeps:
             stop(process)
         to.close()
-        until(lambda process=process: not is_alive(process), 10)
+        until(lambda process=process: not is_alive(process))
 
 
 def test_an_actor_says_whether_its_copy_answers_and_ends_with_it(worker, monkeypatch):
@@ -173,7 +173,7 @@ def test_an_actor_says_whether_its_copy_answers_and_ends_with_it(worker, monkeyp
     answered.join(0.3)
     assert answered.is_alive(), "one that sleeps does not answer"
     os.kill(process, signal.SIGKILL)
-    assert ended.wait(10)
+    assert ended.wait(START_SECONDS)
 
 
 def test_a_run_is_carried_out_by_a_copy(make_run, server, schemas):
@@ -208,7 +208,7 @@ def test_a_driver_that_is_terminated_passes_it_on_and_one_that_is_killed_ends_it
         process.send_signal(sent)
         printed, _ = process.communicate(timeout=START_SECONDS)
         assert process.returncode in code, printed
-        until(lambda copy=copy: not is_alive(copy), 10)
+        until(lambda copy=copy: not is_alive(copy))
         assert not (spec.parent / "result.json").exists()
 
 
@@ -292,43 +292,47 @@ def test_a_copy_outlives_the_warm_process_and_nobody_gets_a_new_one(tmp_path, mo
     arguments = {"folder": str(tmp_path), "work": str(tmp_path), "rank": 0, "kind": "text", "address": "127.0.0.1"}
     to, copy = client.start(ADDRESS, {"do": "work", "worker": arguments}, (1, 2))
     process.stdin.close()  # as when its keeper has died, alone or with its Ray
-    assert process.wait(10) == 0
+    assert process.wait(START_SECONDS) == 0
     assert list(folder.iterdir()) == []
     assert call(to, "__getattribute__", "rank") == 0
     to.close()
-    until(lambda: not is_alive(copy), 10)
+    until(lambda: not is_alive(copy))
     shutil.rmtree(folder)
 
 
 class Stage:
-    """A keeper with programs that stand for the warm process, one after the other. ``left`` is set when it is done."""
+    """A keeper with programs that stand for the warm process, one after the other. ``left`` is set when it is done, ``starts`` counts them."""
 
-    def __init__(self, monkeypatch, folder: Path, program: str, free: int = 10**12):
-        self.left = threading.Event()
+    def __init__(self, monkeypatch, folder: Path, program: str, patience: float, free: int):
+        self.left, self.starts = threading.Event(), 0
         monkeypatch.setattr(place, "folder", lambda: folder)
-        for name, seconds in (("LOOK_SECONDS", 0.1), ("SILENT_SECONDS", 0.3), ("START_SECONDS", 1.0)):
-            monkeypatch.setattr(keeper, name, seconds)
+        monkeypatch.setattr(keeper, "LOOK_SECONDS", 0.05)
+        monkeypatch.setattr(keeper, "START_SECONDS", patience)
         monkeypatch.setattr(keeper, "room", lambda: free)
-        monkeypatch.setattr(keeper, "SERVER", ("-S", "-c", f"import sys, pathlib, time; log = pathlib.Path({str(folder)!r}, 'log'); {program}"))
-        self.keeper = keeper.Keeper(ADDRESS, self.left.set)
+        monkeypatch.setattr(keeper, "SERVER", ("-S", "-c", program))
+        start = keeper.Keeper._start
 
-    def starts(self, folder: Path) -> int:
-        return len((folder / "log").read_text()) if (folder / "log").exists() else 0
+        def counted(this: keeper.Keeper) -> None:
+            self.starts += 1
+            start(this)
+
+        monkeypatch.setattr(keeper.Keeper, "_start", counted)
+        self.keeper = keeper.Keeper(ADDRESS, self.left.set)
 
 
 @pytest.mark.parametrize(
-    ("program", "free", "starts"),
+    ("program", "patience", "free", "starts"),
     [
-        pytest.param("log.open('a').write('x')", 10**12, 1, id="nobody has come for a while"),
-        pytest.param("log.open('a').write('x'); sys.exit(1)", 10**12, keeper.MAX_STARTS, id="it cannot start"),
-        pytest.param("log.open('a').write('x'); time.sleep(60)", 10**12, keeper.MAX_STARTS, id="it hangs"),
-        pytest.param("log.open('a').write('x')", 10**8, 0, id="the machine has no room"),
+        pytest.param("pass", START_SECONDS, 10**12, 1, id="nobody has come for a while"),
+        pytest.param("raise SystemExit(1)", START_SECONDS, 10**12, keeper.MAX_STARTS, id="it cannot start"),
+        pytest.param("import time; time.sleep(600)", 0.0, 10**12, keeper.MAX_STARTS, id="it hangs"),
+        pytest.param("pass", START_SECONDS, 10**8, 0, id="the machine has no room"),
     ],
 )
-def test_a_keeper_leaves_when_it_has_nothing_to_keep(monkeypatch, tmp_path, program, free, starts):
-    stage = Stage(monkeypatch, tmp_path, program, free)
-    assert stage.left.wait(60)
-    assert stage.starts(tmp_path) == starts
+def test_a_keeper_leaves_when_it_has_nothing_to_keep(monkeypatch, tmp_path, program, patience, free, starts):
+    stage = Stage(monkeypatch, tmp_path, program, patience, free)
+    assert stage.left.wait(START_SECONDS)
+    assert stage.starts == starts
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def test_a_driver_waits_for_the_imports_of_its_pod_which_has_no_torch(make_run, 
         check_success(run.parent, schemas)
         assert "libtorch" not in Path(f"/proc/{process.pid}/maps").read_text()
         client.dismiss("")
-        assert process.wait(10) == -signal.SIGTERM
+        assert process.wait(START_SECONDS) == -signal.SIGTERM
     finally:
         process.kill()
         process.wait()
@@ -134,7 +134,7 @@ def test_a_worker_whose_run_uses_no_copies_ends_the_warm_process_of_its_pod(sock
     assert waiting.poll() is None, "that of a standing Ray stays"
     monkeypatch.setenv(place.POD, RUN)
     worker_process.create("", False, {"rank": 0})
-    assert waiting.wait(10) == -signal.SIGTERM
+    assert waiting.wait(START_SECONDS) == -signal.SIGTERM
     os.close(held)
     worker_process.create("", False, {"rank": 0})  # nobody holds it: nobody is ended
     waiting.stdin.close()

@@ -39,8 +39,9 @@ torch.distributed.destroy_process_group()
 CLUSTER = """
 import sys
 from ray.cluster_utils import Cluster
-cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
-cluster.add_node(num_cpus=2)
+from trainer.tests.ray_starts import on_a_busy_machine
+cluster = on_a_busy_machine(Cluster, initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
+on_a_busy_machine(cluster.add_node, num_cpus=2)
 print(cluster.address, flush=True)
 sys.stdin.read()
 cluster.shutdown()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
-from scripts import log_of, spec_of
+from scripts import LIMIT_SECONDS, log_of, spec_of
 
 from trainer import run
 
@@ -75,7 +75,7 @@ class Driver:
             return True
 
     def wait(self) -> int:
-        return self.process.wait(60)
+        return self.process.wait(LIMIT_SECONDS)
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, events_of
-from scripts import PRINTS, WRITES, carry_out, log_of, spec_of
+from scripts import LIMIT_SECONDS, PRINTS, WRITES, carry_out, log_of, spec_of
 
 from trainer import run
-from trainer.script import sandbox
+from trainer.script import process, sandbox
 
 
 def test_a_dataset_with_one_script_needs_no_setting(make_run, schemas):
@@ -81,7 +81,7 @@ def test_stop_and_keep_asks_the_script_and_delivers_what_is_there(make_run, hand
         if handles
         else "signal.signal(15, signal.SIG_IGN)"
     )
-    code = f"import os, signal, time\n{handler}\nopen('first.txt', 'w').write('1')\nprint('ready')\ntime.sleep(60)"
+    code = f"import os, signal, time\n{handler}\nopen('first.txt', 'w').write('1')\nprint('ready')\ntime.sleep(600)"
     spec = spec_of(make_run, {"train.py": code}, {"grace_seconds": 1})
     stopper = _when(spec, "ready", lambda: (spec.parent / "stop").write_text("keep"))
     result = carry_out(spec)
@@ -96,9 +96,11 @@ def test_a_run_that_is_stopped_before_it_begins_keeps_nothing(make_run):
     assert carry_out(spec, run.USER)["code"] == "stopped"
 
 
-def test_the_time_limit_counts_all_starts(make_run):
-    spec = spec_of(make_run, {"train.py": "import time\nopen('x', 'w').write('1')\ntime.sleep(60)"}, {"grace_seconds": 1}, max_minutes=1)
-    earlier = {"attempt": 1, "start": 1, "resumed_from": None, "seconds": 59.5, "exit": {"code": None, "signal": None}}
+@pytest.mark.parametrize("look_seconds", [0.05, 60.0], ids=["the driver sees its end first", "the sandbox sees its end first"])
+def test_the_time_limit_counts_all_starts(make_run, monkeypatch, look_seconds):
+    monkeypatch.setattr(process, "LOOK_SECONDS", look_seconds)
+    spec = spec_of(make_run, {"train.py": "import time\nopen('x', 'w').write('1')\ntime.sleep(20)"}, {"grace_seconds": 1}, max_minutes=1)
+    earlier = {"attempt": 1, "start": 1, "resumed_from": None, "seconds": 56, "exit": {"code": None, "signal": None}}
     (spec.parent / "starts.json").write_text(json.dumps([earlier]))
     result = carry_out(spec)
     assert result["script"]["stopped"] == "time"
@@ -118,13 +120,13 @@ def save(*_):
     sys.exit(3)
 signal.signal(signal.SIGTERM, save)
 print("ready", flush=True)
-time.sleep(60)
+time.sleep(600)
 """
     spec = spec_of(make_run, {"train.py": code}, {"grace_seconds": 1}, box)
     command = [sys.executable, "-m", "trainer", "run", str(spec), "--launcher", "local"]
     driver = subprocess.Popen(command, cwd=ROOT, start_new_session=True)
     _when(spec, "ready", lambda: os.killpg(driver.pid, signal.SIGTERM)).join()
-    assert driver.wait(20) == run.ENDED
+    assert driver.wait(LIMIT_SECONDS) == run.ENDED
     assert not (spec.parent / "result.json").exists()
     assert log_of(spec).count("asked to end") == 1
     assert json.loads((spec.parent / "starts.json").read_text())[0]["exit"] == {"code": 3, "signal": None}
@@ -137,7 +139,7 @@ open("printed-" + os.environ["RANK"], "w").close()
 while not (os.path.exists("printed-0") and os.path.exists("printed-1")):
     time.sleep(0.01)
 assert os.environ["RANK"] == "0", "not me"
-time.sleep(60)
+time.sleep(600)
 """
     spec = spec_of(make_run, {"train.py": code}, processes=2, arguments="-x")
     error = carry_out(spec, run.USER)
@@ -151,8 +153,10 @@ def _when(spec: Path, text: str, do) -> threading.Thread:
     """Call ``do`` as soon as the log has ``text``."""
 
     def wait() -> None:
-        until = time.monotonic() + 20
-        while time.monotonic() < until and not (os.path.exists(spec.parent / "log.txt") and text in log_of(spec)):
+        until = time.monotonic() + LIMIT_SECONDS
+        while not (os.path.exists(spec.parent / "log.txt") and text in log_of(spec)):
+            if time.monotonic() > until:
+                return
             time.sleep(0.05)
         do()
 
