@@ -2,8 +2,10 @@
 
 from trainer.data.checks import Checks
 from trainer.errors import count, some
-from trainer.kinds.annotated import turning
+from trainer.kinds.annotated import mask_files, turning
 from trainer.kinds.annotated.shapes import Annotated
+
+_DOUBTFUL = (turning.UNCLEAR, mask_files.ABSENT)  # what is done without being sure
 
 
 def tell(annotated: Annotated, checks: Checks) -> None:
@@ -13,7 +15,7 @@ def tell(annotated: Annotated, checks: Checks) -> None:
         (annotated.changed, checks.ok, "annotations_repaired"),
     ):
         for reason, number in noted.counts.items():
-            said = checks.warning if reason == turning.UNCLEAR else level
+            said = checks.warning if reason in _DOUBTFUL else level
             said(code, f"{'Once' if number == 1 else f'{number:,} times'} {reason}, for example in {some(noted.names[reason], 5)}.")
             if noted is annotated.left_out:
                 checks.drop(reason, number)

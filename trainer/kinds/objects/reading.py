@@ -8,7 +8,8 @@ from pathlib import PurePosixPath
 from trainer.core.example import SPLITS, Dataset, Example
 from trainer.core.kind import Kind
 from trainer.data import audit, chosen, duplicates, images, names, ordered, splits, subset
-from trainer.data.annotations import numbered
+from trainer.data.annotations import mask_files, numbered
+from trainer.data.annotations.held import Annotations
 from trainer.data.checks import Checks
 from trainer.data.claims import Claim, Files
 from trainer.data.keys import Keys
@@ -42,8 +43,15 @@ def claim(kind: Kind, files: Files, settings) -> Claim | None:
     if not files.sources.images or (not asked and looked.is_said(settings)):
         return None
     annotations = looked.find(files) or (numbered.find(files.sources, asked=True) if asked else None)
+    if annotations is not None and annotations.format == readers.AREAS and asked:
+        raise UserError(
+            "no_objects", f"The masks, such as {annotations.files[0]}, say the class of each pixel ({some(annotations.classes, 6)}), and not which "
+            "pixels are one object.", "Set task to image-segmentation, or save one mask for each object.", f"The task was set to {settings.task}.",
+        )  # fmt: skip
     if annotations is None or annotations.format not in readers.FORMATS:
         return None
+    if annotations.format == mask_files.EITHER:
+        annotations = _objects(annotations, asked)
     annotated = reading.read(files.sources, annotations, settings.label_column.strip() if asked else "")
     task = settings.task if asked else _task(annotated)
     if task == OUTLINES and not annotated.has_outlines:
@@ -56,6 +64,17 @@ def claim(kind: Kind, files: Files, settings) -> Claim | None:
     used = frozenset((*annotated.files, *(p.source.name for p in annotated.pictures)))
     why = f"{count(len(annotated.pictures), 'picture')} with annotations ({annotations.format})"
     return Claim(kind, SURE, len(annotated.pictures), why, Read(annotated, task), used)
+
+
+def _objects(annotations: Annotations, asked: bool) -> Annotations:
+    """Masks with numbers as masks of objects, where the user says so. Raises UserError where nobody does."""
+    if not asked:
+        raise UserError(
+            "mask_numbers",
+            f"Pictures have several masks with numbers, such as {some(annotations.files, 2)}, which may be those of single objects or of classes.",
+            f"Set task to {OUTLINES} if each mask is one object, or to image-segmentation if each number is one class.",
+        )
+    return replace(annotations, format=mask_files.OBJECTS, classes=())
 
 
 def _task(annotated: Annotated) -> str:
@@ -176,6 +195,8 @@ def _annotated(sources: Sources) -> tuple[dict[str, str], frozenset[str]]:
     from trainer.data.annotations import look
 
     annotations = look.find(sources)
+    if annotations is not None and annotations.format in (readers.AREAS, mask_files.EITHER):
+        return {}, frozenset(annotations.files)
     if annotations is None or annotations.format not in readers.FORMATS:
         return {}, frozenset()
     try:

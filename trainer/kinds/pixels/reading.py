@@ -6,21 +6,21 @@ from trainer.core.example import Dataset, Example
 from trainer.core.input import Input
 from trainer.core.kind import Kind
 from trainer.data import images, rasters, splits
-from trainer.data.annotations import masks, numbered
+from trainer.data.annotations import mask_files, masks, numbered
 from trainer.data.annotations.masks import Sides
 from trainer.data.checks import Checks
 from trainer.data.claims import FORM, Claim, Files
 from trainer.data.keys import Keys
 from trainer.data.sources import Sources
 from trainer.errors import UserError, count, left_out, some
+from trainer.kinds.annotated import looked
 from trainer.kinds.pixels import arrays, codings, outlined, scanning, splitting
-from trainer.kinds.pixels.content import MASK, Pixels
+from trainer.kinds.pixels.content import CLASSES, MASK, NUMBERS, Pixels
 from trainer.kinds.pixels.drawn import SEPARATOR, Drawing
 from trainer.kinds.pixels.masks import alike, naming, others
 from trainer.kinds.pixels.scanning import Pair
 from trainer.run_folder.events import Events
 
-CLASSES, NUMBERS = "image-segmentation", "pixel-regression"
 _MOSTLY = 0.8  # share of the pixels of masks with one of few colours
 MOST_ANSWERS = 9000  # files of a prediction: the service takes 10 000 from a run
 
@@ -42,7 +42,7 @@ def claim(kind: Kind, files: Files, settings) -> Claim | None:
         return None
     reading = _find(files.sources, settings.task)
     if reading is None:
-        if settings.task == CLASSES and (claimed := outlined.claim(kind, files, settings)) is not None:
+        if (settings.task == CLASSES or _has_masks_of_classes(files)) and (claimed := outlined.claim(kind, files, settings)) is not None:
             return claimed
         if asked:
             raise UserError(
@@ -55,7 +55,14 @@ def claim(kind: Kind, files: Files, settings) -> Claim | None:
     return Claim(kind, FORM, len(reading.sides.masks), f"{count(len(reading.sides.masks), 'picture')} with masks", reading, used)
 
 
+def _has_masks_of_classes(files: Files) -> bool:
+    annotations = looked.find(files)
+    return annotations is not None and annotations.format == mask_files.CLASSES
+
+
 def _find(sources: Sources, task: str) -> Reading | None:
+    if task != NUMBERS and mask_files.of(sources.images) is not None:
+        return None  # several masks of each picture
     if (objects := numbered.sides_of(sources.images)) is not None and numbered.are_many(objects):
         return None  # outlines of single objects
     if task != NUMBERS and (sides := masks.find(sources.images) or arrays.find(sources.images, sources.tables, False)) is not None:
@@ -192,7 +199,7 @@ def to_predict(
     masked: frozenset[str] = frozenset()
     drawings: dict[str, Drawing] = {}
     if reading is None and not measured:
-        drawings = outlined.known(sources, events)
+        drawings, masked = outlined.known(sources, events)
     if reading is not None and reading.measured == measured:
         known = {p.name: m for p, m in zip(reading.sides.pictures, reading.sides.masks) if _fit(p, m)}
         compared = {m.name for m in known.values()}
@@ -201,8 +208,6 @@ def to_predict(
             text = "The answers are not compared with masks that cannot be read or have another size than their picture"
             events.warning("masks_unused", f"{text}: {some(unfit, 5)}.")
         masked = frozenset(m.name for m in (*reading.sides.masks, *reading.sides.masks_alone))
-    elif not measured and drawings and (objects := numbered.sides_of(sources.images)) is not None:
-        masked = frozenset(m.name for m in (*objects.masks, *objects.masks_alone))
     pictures = [i for i in sources.images if i.name not in masked]
     fine = [p for p in pictures if p.name in scenes or images.decodes(p.file)]
     if len(fine) < len(pictures) and events is not None:
