@@ -97,7 +97,7 @@ def _of_xml(sources: Sources, class_name: str, read: Read) -> None:
 def _of_cvat(sources: Sources, class_name: str, read: Read) -> None:
     for source in (s for s in sources.others if names.extension(s.name) == "xml"):
         if sniff.elements(source).root == "annotations":
-            read.add(source, *cvat.read(source, read.left))
+            read.add(source, *cvat.read(source, sources.images, read.left, read.changed))
 
 
 def _of_yolo(sources: Sources, class_name: str, read: Read) -> None:

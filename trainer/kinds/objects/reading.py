@@ -26,6 +26,7 @@ _LEAST_MOST = 100  # objects that are looked for in a picture, at least
 _SEVERAL = 3  # objects of a picture in the median
 _FEWEST = 12  # pictures with annotations
 _FEW_OBJECTS = 30  # of a label in training
+_FRAMES = ordered.Rule(new="parts of videos")
 _TILE = "_-."  # what stands before the number of a tile in the name of its scene
 
 
@@ -100,7 +101,7 @@ def load(claim: Claim, settings, checks: Checks) -> Dataset:
         given[picture.split or "train"].append(_example(picture, task == OUTLINES))
     chosen.check(claim.files.spec.inputs, given, checks.not_read)
     keys = Keys(claim.kind.key, sources.sums())
-    complete = _split(given, keys, settings, checks)
+    complete = _split(given, telling.parts(annotated.pictures, checks), keys, settings, checks)
     present = {label for e in complete["train"] for label in truths.labels(e.target)}
     labels = tuple(label for label in annotated.classes if label in present)
     if not labels:
@@ -125,8 +126,9 @@ def _example(picture: Picture, outlined: bool) -> Example:
     return Example(picture.source.name, 0, picture.source.file, truths.written(picture, outlined))
 
 
-def _split(given: dict[str, list[Example]], keys: Keys, settings, checks: Checks) -> dict[str, list[Example]]:
-    """The three splits. Pictures of one scene stay together, and pictures are dealt evenly by their rarest label."""
+def _split(given: dict[str, list[Example]], parts: dict[str, str], keys: Keys, settings, checks: Checks) -> dict[str, list[Example]]:
+    """The three splits. Pictures of one scene, or of one of the ``parts`` of a video, stay together, and pictures are dealt evenly by their rarest
+    label."""
     if not given["train"]:
         other = "validation" if given["validation"] else "test"
         checks.events.decision("training_pictures", other, f"No pictures are named as those for training, so the {other} pictures are used for it.")
@@ -139,8 +141,8 @@ def _split(given: dict[str, list[Example]], keys: Keys, settings, checks: Checks
             "too_few_rows", f"There are only {total} annotated pictures, which is too few to train a model.",
             f"Annotate more: at least {_FEWEST}, better some hundred.",
         )  # fmt: skip
-    scenes = _scenes([e for rows in given.values() for e in rows])
-    if scenes:
+    scenes = parts or _scenes([e for rows in given.values() for e in rows])
+    if scenes and not parts:
         checks.events.decision(
             "groups", len(set(scenes.values())),
             f"The names of the pictures say that they are parts of {len(set(scenes.values()))} scenes. Parts of one scene stay together.",
@@ -156,7 +158,9 @@ def _split(given: dict[str, list[Example]], keys: Keys, settings, checks: Checks
             back[id(swap)] = replace(e, group=swap.group)
             swapped[name].append(swap)
     of_swapped = Keys(lambda e: keys(back[id(e)]))
-    held = splits.hold_out(swapped, of_swapped, settings, "pictures", "the labels", "The names of files", checks, ordered.SCENES)
+    held = splits.hold_out(
+        swapped, of_swapped, settings, "pictures", "the labels", "The names of files", checks, _FRAMES if parts else ordered.SCENES
+    )
     return {name: [back[id(e)] for e in rows] for name, rows in held.items()}
 
 

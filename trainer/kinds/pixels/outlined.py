@@ -97,6 +97,8 @@ def load(claim: Claim, settings, checks: Checks) -> Dataset:
         _check_overlaps(areas, drawings, checks)
     listed = {p.source.name: p.split for p in annotated.pictures}
     examples = [splitting.example(p.source.name, p.source.file, bool(areas[p.source.name][1:].any())) for p in annotated.pictures]
+    if parts := telling.parts(annotated.pictures, checks):
+        examples = [replace(e, group=parts.get(e.file, "")) for e in examples]
     splitting.check_empty(examples, checks)
     examples = images.of_one_sort(images.without_broken(examples, checks, every=True), checks)
     given: dict[str, list[Example]] = {name: [] for name in SPLITS}

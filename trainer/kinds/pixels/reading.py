@@ -56,7 +56,8 @@ def claim(kind: Kind, files: Files, settings) -> Claim | None:
 
 
 def _has_masks_of_classes(files: Files) -> bool:
-    annotations = looked.find(files)
+    """Whether each picture has several masks, one for each class, and there are no other annotations."""
+    annotations = looked.find(files) if mask_files.of(files.sources.images) is not None else None
     return annotations is not None and annotations.format == mask_files.CLASSES
 
 
