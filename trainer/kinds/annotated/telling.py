@@ -46,7 +46,7 @@ def parts(pictures: Sequence[Picture], checks: Checks) -> dict[str, str]:
         return {}
     checks.events.decision(
         "groups", number,
-        f"The pictures are frames of videos, in {number} parts of neighbouring frames. Frames of one part stay together, so that few test pictures have "
-        "a neighbour in the training. What new videos would score is not measured: put frames of others into a folder test.",
+        f"The pictures are frames of videos, in {number} parts of neighbouring frames. Frames of one part stay together, so that few test pictures "
+        "have a neighbour in the training. What new videos would score is not measured: put frames of others into a folder test.",
     )  # fmt: skip
     return found
