@@ -17,7 +17,7 @@ from trainer.kinds.annotated import looked
 from trainer.kinds.pixels import arrays, codings, outlined, scanning, splitting
 from trainer.kinds.pixels.content import CLASSES, MASK, NUMBERS, Pixels
 from trainer.kinds.pixels.drawn import SEPARATOR, Drawing
-from trainer.kinds.pixels.masks import alike, naming, others
+from trainer.kinds.pixels.masks import alike, alpha, naming, others
 from trainer.kinds.pixels.scanning import Pair
 from trainer.run_folder.events import Events
 
@@ -27,10 +27,11 @@ MOST_ANSWERS = 9000  # files of a prediction: the service takes 10 000 from a ru
 
 @dataclass(frozen=True)
 class Reading:
-    """What a claim found; ``measured`` masks hold numbers."""
+    """What a claim found; ``measured`` masks hold numbers, those ``in_alpha`` are in the alpha channels of their pictures."""
 
     sides: Sides
     measured: bool
+    in_alpha: bool = False
 
 
 def claim(kind: Kind, files: Files, settings) -> Claim | None:
@@ -44,13 +45,16 @@ def claim(kind: Kind, files: Files, settings) -> Claim | None:
     if reading is None:
         if (settings.task == CLASSES or _has_masks_of_classes(files)) and (claimed := outlined.claim(kind, files, settings)) is not None:
             return claimed
-        if asked:
+        if settings.task == CLASSES and (sides := alpha.find(files.sources.images)) is not None:
+            reading = Reading(sides, False, in_alpha=True)
+        elif asked:
             raise UserError(
                 "no_masks", f"The task is {settings.task}, but no pictures pair with masks by their names.",
                 "Put pictures into one folder and masks of the same names and sizes into another, for example images/a.png and masks/a.png; or add "
                 "annotations with outlines.",
             )  # fmt: skip
-        return None
+        else:
+            return None
     used = frozenset(i.name for side in (reading.sides.pictures, reading.sides.masks, reading.sides.pictures_alone) for i in side)
     return Claim(kind, FORM, len(reading.sides.masks), f"{count(len(reading.sides.masks), 'picture')} with masks", reading, used)
 
@@ -118,10 +122,13 @@ def load(claim: Claim, settings, checks: Checks) -> Dataset:
     if not measured and numbered.may_be(sides) and not naming.find(claim.files.sources).file:
         _ask_what_numbers_are(sides, settings.task, checks)
     task, what = (NUMBERS, "a number") if measured else (CLASSES, "a class")
-    example = f"{sides.pictures[0].name} and {sides.masks[0].name}"
-    why = f"The task is {what} for each pixel: {count(len(sides.masks), 'picture')} with masks that pair by their names, such as {example}."
-    checks.events.decision("task", task, why)
-    others.tell(sides, claim.files.sources.images, checks)
+    if claim.reading.in_alpha:
+        sides, example = alpha.apart(sides, claim.files.spec.work / alpha.FOLDER), f"in their alpha channels, such as {sides.pictures[0].name}"
+    else:
+        example = f"that pair by their names, such as {sides.pictures[0].name} and {sides.masks[0].name}"
+    checks.events.decision("task", task, f"The task is {what} for each pixel: {count(len(sides.masks), 'picture')} with masks {example}.")
+    if not claim.reading.in_alpha:
+        others.tell(sides, claim.files.sources.images, checks)
     scanning.tell_of_those_alone(sides.pictures_alone, sides.masks_alone, len(sides.masks), checks)
     scanned = scanning.scan(sides.pictures, sides.masks, measured, checks)
     alike.tell_of_turned(scanned.pairs, checks)

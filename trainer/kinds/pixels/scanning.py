@@ -256,14 +256,15 @@ def _of_colours(total: Counter, scanned: Scanned, checks: Checks) -> codings.Cla
             "masks_jpeg", f"The masks are JPEG files in colours, for example {scanned.pairs[0].mask.name}, and JPEG changes colours.",
             "Export the masks as PNG or TIFF.",
         )  # fmt: skip
-    total = Counter({colour: number for colour, number in total.items() if colour != scanned.nodata})
+    nodata = scanned.nodata if scanned.nodata is not None and total[scanned.nodata] else None
+    total = Counter({colour: number for colour, number in total.items() if colour != nodata})
     main: list[int] = []
     pixels = total.total()
     for colour, number in total.most_common(4 * codings.MOST):
         near = numpy.abs(codings.unpacked(numpy.asarray(main, numpy.int64)) - codings.unpacked(numpy.asarray(colour))).max(axis=-1) if main else None
         if number >= 1e-4 * pixels and len(main) < codings.MOST and (near is None or near.min() > codings.NEAR_COLOUR):
             main.append(colour)
-    coding = codings.Classes(tuple(sorted(main)), scanned.nodata, colours=True)
+    coding = codings.Classes(tuple(sorted(main)), nodata, colours=True)
     colours = numpy.asarray(list(total), numpy.int64)
     apart = numpy.min([numpy.abs(codings.unpacked(colours) - codings.unpacked(numpy.asarray(m))).max(axis=1) for m in main], axis=0)
     blended = sum(total[int(c)] for c in colours[apart > codings.NEAR_COLOUR]) / pixels

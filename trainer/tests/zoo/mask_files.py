@@ -12,6 +12,7 @@ from trainer.tests.zoo.row import Reads, Refused, Row, write
 KIND, SIDE = "pixels", 24
 OUTLINES = "instance-segmentation"
 OF_CLASSES, OF_OBJECTS = "a mask for each class", "a mask for each object"
+ALPHA = "masks in alpha"
 _WORDS = ("river", "road")
 _PATHS = ("river", "road", "background")
 
@@ -113,6 +114,19 @@ def _twice(folder):
     write(folder, "masks/4/2.png", png(numpy.zeros((SIDE, SIDE), numpy.uint8)))
 
 
+def _cutouts(folder, erased=False, soft=False):
+    for i in range(COUNT):
+        alpha = squares(i, 1)[0] // (2 if soft else 1)
+        colours = noise(i) * ((alpha > 0)[..., None] if erased else 1)
+        write(folder, f"birds/{i}.png", png(numpy.dstack([colours, alpha]).astype(numpy.uint8)))
+
+
+def _classes_of_cutouts(folder):
+    for c, name in enumerate(("bird", "bat")):
+        for i in range(COUNT):
+            write(folder, f"{name}/{name}_{i}.png", png(numpy.dstack([noise(100 * c + i, high=120 + 100 * c), squares(i, 1)[0]])))
+
+
 def _photos(folders):
     def make(folder):
         for c, name in enumerate(folders):
@@ -187,6 +201,16 @@ ROWS = (
         Reads(SEGMENTS, KIND, rows=COUNT, classes=("background", "0", "1", "2"), says={"mask_numbers": OUTLINES}), settings={"task": SEGMENTS}),
     Row("classes-with-numbers", "1_class1.png and 1_class3.png, not each in all pictures", "labs", "user reports",
         "the question whether they are classes", _objects("{}_class{}.png", "{}.png"), Refused("mask_numbers"), spares=OF_OBJECTS),
+    Row("masks-in-alpha", "pictures with an alpha channel of 0 and 255, with task set", "image editors", "user reports", "object and background",
+        _cutouts, Reads(SEGMENTS, KIND, rows=COUNT, classes=("background", "object")), settings={"task": SEGMENTS}, rule=ALPHA),
+    Row("masks-in-alpha-unasked", "the same without a task", "image editors", "user reports", "the ways to give labels", _cutouts,
+        Refused("unlabelled_images"), spares=ALPHA),
+    Row("cutouts", "the same, erased outside of the objects", "image editors", "user reports", "that the background is not there",
+        lambda f: _cutouts(f, erased=True), Refused("alpha_erased", ("images/a.png",)), settings={"task": SEGMENTS}),
+    Row("half-clear-pictures", "an alpha channel with other values", "image editors", "user reports", "no masks", lambda f: _cutouts(f, soft=True),
+        Refused("no_masks"), settings={"task": SEGMENTS}),
+    Row("classes-of-cutouts", "folders of classes, whose pictures have such an alpha channel", "image editors", "user reports", "a classifier",
+        _classes_of_cutouts, Reads("image-classification", classes=("bat", "bird")), spares=ALPHA),
     Row("folders-of-silhouettes", "train and test with folders of drawings of two values", "handwriting", "user reports", "a classifier",
         _silhouettes, Reads("image-classification", classes=("leaf", "twig")), spares=OF_CLASSES),
     Row("three-folders-of-photos", "cat, dog and fox with the same numbers", "camera users", "user reports", "a classifier",
