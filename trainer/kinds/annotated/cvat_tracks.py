@@ -1,5 +1,6 @@
 """Tracks of CVAT for videos: an object over many frames, which are pictures of the dataset with their numbers at the end of their names."""
 
+import bisect
 import collections
 import re
 from collections.abc import Callable, Mapping
@@ -35,8 +36,11 @@ class _Video:
 
 @dataclass
 class _Frames:
-    """The objects of each frame, and the frames of which nobody knows what is in them."""
+    """The objects of each frame, and the frames of which nobody knows what is in them. ``numbers`` are the annotated frames that are pictures, in
+    order. With ``listed`` the file lists all frames in which an object is, and not keyframes alone."""
 
+    numbers: list[int]
+    listed: bool
     drawn: dict[int, list[Drawn]] = field(default_factory=lambda: collections.defaultdict(list))
     unknown: set[int] = field(default_factory=set)
 
@@ -53,16 +57,18 @@ def read(root: Element, source: Input, shapes: Shapes, images: list[Input], left
     video = _video(root, max((number for track in listed for number, _ in track), default=0))
     pictures = _pictures(source, root, video, images, changed)
     every = any(s.attributes.get("keyframe") == "0" for track in listed for _, s in track)
-    found = _Frames()
-    for element, track in zip(tracks, listed):
-        _add(element, sorted(track, key=lambda s: s[0]), every, video, max(pictures), shapes, found, left, source.name)
-    if lacking := {number for number, drawn in found.drawn.items() if drawn} - pictures.keys():
-        left.add("a frame with objects has no picture in the dataset", source.name, len(lacking))
     last = max(pictures) if video.last is None else video.last
     annotated = range(video.first, last + 1, video.step)
+    found = _Frames([number for number in sorted(pictures) if number in annotated], every)
+    for element, track in zip(tracks, listed):
+        if element.inner and not track:
+            left.add("a track has lines, points or bodies in space alone, or no numbers of frames", source.name)
+        _add(element, sorted(track, key=lambda s: s[0]), last, video, shapes, found, left, source.name)
+    if lacking := {number for number, drawn in found.drawn.items() if drawn} - pictures.keys():
+        left.add("a frame with objects has no picture in the dataset", source.name, len(lacking))
     for number in sorted(found.unknown & pictures.keys()):
         left.add("a frame lies between keyframes of an outline, whose place there the file does not say", pictures[number].name)
-    known = [number for number in sorted(pictures) if number in annotated and number not in found.unknown]
+    known = [number for number in found.numbers if number not in found.unknown]
     parts = min(_PARTS, len(known) // _LEAST)
     split = names.split_of(source.name) or ""
     return [
@@ -139,12 +145,10 @@ def _near(source: Input, root: Element, images: list[Input]) -> list[Input]:
 
 
 def _add(
-    track: Element, listed: list[tuple[int, Element]], every: bool, video: _Video, latest: int, shapes: Shapes, found: _Frames, left: LeftOut,
-    name: str,
-) -> None:  # fmt: skip
-    """Note where an object is: at the frames that the file lists, and between its keyframes, where ``every`` frame is not listed."""
+    track: Element, listed: list[tuple[int, Element]], last: int, video: _Video, shapes: Shapes, found: _Frames, left: LeftOut, name: str
+) -> None:
+    """Note where an object is: at the frames that the file lists, and between them, where these are keyframes."""
     label = track.attributes.get("label", "")
-    last = latest if video.last is None else video.last
     for (number, shape), after in zip(listed, [*listed[1:], None]):
         if shape.attributes.get("outside") == "1":
             continue
@@ -155,14 +159,15 @@ def _add(
             continue
         drawn = replace(drawn, label=label or drawn.label)
         found.drawn[number].append(drawn)
-        between = range(number + video.step, after[0] if after else last + 1, video.step)
-        if not between or (every and after is None):
+        until = after[0] if after else last + 1
+        between = found.numbers[bisect.bisect_right(found.numbers, number) : bisect.bisect_left(found.numbers, until)]
+        if not between or (found.listed and after is None):
             continue
-        gone = after is None or after[1].attributes.get("outside") == "1"
-        there = None if gone or after is None else shapes[after[1].name](after[1], video.width, video.height)
+        stays = drawn.box is not None if after is None else after[1].attributes.get("outside") == "1"
+        there = None if stays or after is None else shapes[after[1].name](after[1], video.width, video.height)
         for frame in between:
-            held = drawn if gone and (drawn.box or after) else _between(drawn, there, (frame - number) / (after[0] - number) if after else 0)
-            if held is None or every:
+            held = drawn if stays else _between(drawn, there, (frame - number) / (until - number))
+            if held is None or found.listed:
                 found.unknown.add(frame)
             else:
                 found.drawn[frame].append(held)
