@@ -271,15 +271,12 @@ def _of_colours(total: Counter, scanned: Scanned, checks: Checks) -> codings.Cla
     if blended > 0.05:
         raise UserError(
             "masks_blended", f"{blended:.0%} of the pixels of the masks have a colour between those of classes.",
-            "Export the masks without anti-aliasing, and with one colour for each class.", f"The main colours are {_hex(coding.values)}.",
+            "Export the masks without anti-aliasing, and with one colour for each class.",
+            f"The main colours are {some([f'#{c:06x}' for c in coding.values], 6)}.",
         )  # fmt: skip
     if blended:
         checks.warning("masks_blended", f"{blended:.2%} of the pixels of the masks have a colour between those of classes; they are not learnt.")
     return coding
-
-
-def _hex(colours: Sequence[int]) -> str:
-    return some([f"#{c:06x}" for c in colours], 6)
 
 
 def _check_names(coding: codings.Classes, named: dict[int, str], where: str, scanned: Scanned) -> None:

@@ -19,7 +19,7 @@ from trainer.kinds.objects import reading as objects
 from trainer.kinds.objects.kind import ObjectsInPictures
 from trainer.kinds.pixels import codings, drawn, reading
 from trainer.kinds.pixels.masks import alike, naming
-from trainer.tests.zoo import codings as made, reading as zoo, row
+from trainer.tests.zoo import codings as made, mask_files as files, reading as zoo, row
 
 
 def said(make, folder, **chosen):
@@ -60,6 +60,25 @@ def test_masks_of_objects_beside_new_pictures_are_compared_and_not_answered(tmp_
     assert len(found) == made.COUNT and all(e.target for e in found)
     rows, _, _ = reading.to_predict(sources, measured=False)
     assert len(rows) == made.COUNT and all(e.target == f"{drawn.DRAWN}object" for e in rows)
+
+
+def test_masks_of_classes_beside_new_pictures_are_compared_with_classes_and_not_with_objects(tmp_path):
+    files.ROWS[0].make(tmp_path)
+    sources = Sources(images=inputs(tmp_path))
+    rows, _, _ = reading.to_predict(sources, measured=False)
+    assert len(rows) == made.COUNT and {e.target for e in rows} == {f"{drawn.DRAWN}river; road"}
+    assert all(set(numpy.unique(e.content.mask.classes((drawn.BACKGROUND, "road"), 254))) == {0, 1, 254} for e in rows)
+    found, _, _ = objects.to_predict(ObjectsInPictures(), sources)
+    assert len(found) == made.COUNT and not any(e.target for e in found)
+
+
+def test_pictures_with_their_mask_in_alpha_are_learnt_without_it(tmp_path):
+    row_of_alpha = next(r for r in files.ROWS if r.name == "masks-in-alpha")
+    data = said(row_of_alpha.make, tmp_path, task="image-segmentation").data
+    for example in (e for rows in data.splits.values() for e in rows):
+        name = int(example.file.rpartition("/")[2].partition(".")[0])
+        assert (numpy.asarray(Image.open(example.content.picture)) == made.noise(name)).all()
+        assert (example.content.coding.read(example.content.mask) == (files.squares(name, 1)[0] > 0)).all()
 
 
 def test_the_objects_of_a_scene_are_no_classes(tmp_path):
