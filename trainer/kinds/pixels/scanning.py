@@ -271,8 +271,7 @@ def _of_colours(total: Counter, scanned: Scanned, checks: Checks) -> codings.Cla
     if blended > 0.05:
         raise UserError(
             "masks_blended", f"{blended:.0%} of the pixels of the masks have a colour between those of classes.",
-            "Export the masks without anti-aliasing, and with one colour for each class.",
-            f"The main colours are {some([f'#{c:06x}' for c in coding.values], 6)}.",
+            "Export the masks without anti-aliasing, and with one colour for each class.", f"Main ones are {some(map('#{:06x}'.format, main), 6)}.",
         )  # fmt: skip
     if blended:
         checks.warning("masks_blended", f"{blended:.2%} of the pixels of the masks have a colour between those of classes; they are not learnt.")
