@@ -28,7 +28,7 @@ READERS = {
     "labelme": lambda s: labelme.read(s, LeftOut()),
     "label-studio": lambda s: label_studio.read(s, LeftOut()),
     "voc": lambda s: voc.read(s, LeftOut()),
-    "cvat": lambda s: cvat.read(s, LeftOut()),
+    "cvat": lambda s: cvat.read(s, [], LeftOut(), LeftOut()),
     "yolo": lambda s: yolo.read(s, LeftOut(), {0: "a"}),
 }
 
@@ -104,7 +104,7 @@ def test_entities_and_depth_are_refused(tmp_path):
     left = LeftOut()
     assert voc.read(_source(tmp_path, bomb, "a.xml"), left) is None and left.counts
     with pytest.raises(UserError):
-        cvat.read(_source(tmp_path, b"<annotations>" + b"<a>" * 100, "b.xml"), LeftOut())
+        cvat.read(_source(tmp_path, b"<annotations>" + b"<a>" * 100, "b.xml"), [], LeftOut(), LeftOut())
 
 
 def test_a_file_over_the_limit_is_refused(tmp_path, monkeypatch):

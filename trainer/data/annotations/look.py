@@ -4,7 +4,7 @@ import collections
 
 from trainer.core.input import Input
 from trainer.data import folders, names
-from trainer.data.annotations import boxes, coco, label_studio, labelme, line_files, numbered, sniff, vectors, via, xml_files
+from trainer.data.annotations import boxes, coco, label_studio, labelme, line_files, mask_files, numbered, sniff, vectors, via, xml_files
 from trainer.data.annotations.held import Annotations
 from trainer.data.images import Index
 from trainer.data.sources import Sources
@@ -27,6 +27,7 @@ def find(found: Sources) -> Annotations | None:
         or _all(_chosen(by_ending["xml"]), xml_files.find)
         or line_files.find(found.texts, images, found.others)
         or (_all(_chosen([s for ending in _DELIMITED for s in by_ending[ending]]), lambda s: boxes.find(s, index)) if images else None)
+        or mask_files.find(found.images)
         or numbered.find(found)
         or (vectors.find([*by_ending["json"], *by_ending["geojson"]], found.others, images) if images and not _have_labels(found) else None)
     )

@@ -168,7 +168,8 @@ def _mostly(holds: Callable[[int], bool | None], count: int) -> bool:
 
 @dataclass(frozen=True)
 class Look:
-    """What the pixels of a picture tell. ``values`` counts the different colours up to a limit, ``is_few`` says that they can be classes.
+    """What the pixels of a picture tell. ``values`` counts the different colours up to a limit, ``is_few`` says that they can be classes, and
+    ``is_extreme`` that nearly all are near black or white, as those of a mask of two values that was saved as JPEG.
 
     ``covered`` is the share of the pixels that have one of the most frequent colours, as many as there can be classes.
     """
@@ -177,6 +178,7 @@ class Look:
     values: int
     is_few: bool
     covered: float
+    is_extreme: bool
 
 
 def look(file: Path) -> Look | None:
@@ -195,9 +197,10 @@ def _look(file: Path, length: int, changed: int) -> Look:
     down, across = (-(-side // _SIDE) for side in pixels.shape[:2])
     part = pixels[::down, ::across]
     colours = _colours(part)
-    extreme = part.dtype == numpy.uint8 and numpy.mean((part <= _NEAR) | (part >= 255 - _NEAR)) >= 0.99
+    extreme = bool(part.dtype == numpy.uint8 and numpy.mean((part <= _NEAR) | (part >= 255 - _NEAR)) >= 0.99)
     few = colours <= _VALUES and (part.dtype.kind in "iub" or bool((part == numpy.round(part)).all()))
-    return Look(size, colours, bool(few or (extreme and numpy.ptp(part) > 255 - 2 * _NEAR)), 1.0 if colours <= _VALUES else _covered(part))
+    extreme = extreme and bool(numpy.ptp(part) > 255 - 2 * _NEAR)
+    return Look(size, colours, few or extreme, 1.0 if colours <= _VALUES else _covered(part), extreme)
 
 
 def _covered(part: numpy.ndarray) -> float:

@@ -1,11 +1,10 @@
-"""CVAT: an XML file with an ``image`` for each picture."""
+"""CVAT: an XML file with an ``image`` for each picture, or with a ``track`` for each object of a video."""
 
 import numpy
 
 from trainer.core.input import Input
 from trainer.data import names
-from trainer.errors import UserError
-from trainer.kinds.annotated import limits, outlines, runs, xml_documents
+from trainer.kinds.annotated import cvat_tracks, limits, outlines, runs, xml_documents
 from trainer.kinds.annotated.shapes import Drawn, LeftOut, Listed
 from trainer.kinds.annotated.xml_documents import Element
 
@@ -13,16 +12,12 @@ _SIDES = ("xtl", "ytl", "xbr", "ybr")
 _NO_AREA = ("polyline", "points", "cuboid", "skeleton")
 
 
-def read(source: Input, left: LeftOut) -> tuple[list[Listed], list[str]]:
-    """The pictures of a file, and the names of the classes in its order. Raises UserError."""
+def read(source: Input, images: list[Input], left: LeftOut, changed: LeftOut) -> tuple[list[Listed], list[str]]:
+    """The pictures of a file, and the names of the classes in its order. ``images`` are those of the dataset, among which are the frames of a video.
+    Raises UserError."""
     root = xml_documents.read(source)
     if root.all("track"):
-        raise UserError(
-            "annotations",
-            f"{source.name} has the tracks of a video.",
-            "Export the pictures of the video with the format CVAT for images.",
-            "Videos are not trained on here.",
-        )
+        return cvat_tracks.read(root, source, _SHAPES, images, left, changed), _classes(root)
     listed = []
     for image in root.all("image"):
         size = limits.size(image.attributes.get("width")), limits.size(image.attributes.get("height"))

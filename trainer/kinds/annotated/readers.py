@@ -10,6 +10,7 @@ from trainer.data.annotations import (
     coco as looked_coco,
     label_studio as looked_studio,
     labelme as looked_labelme,
+    mask_files as looked_files,
     numbered as looked_numbered,
     sniff,
     via as looked_via,
@@ -17,14 +18,16 @@ from trainer.data.annotations import (
 from trainer.data.images import Index
 from trainer.data.sources import Sources
 from trainer.errors import UserError
-from trainer.kinds.annotated import box_tables, coco, cvat, label_studio, labelme, limits, matching, numbered, via, voc, yolo
+from trainer.kinds.annotated import box_tables, coco, cvat, label_studio, labelme, limits, mask_files, matching, numbered, via, voc, yolo
 from trainer.kinds.annotated.shapes import LeftOut, Listed
 
 COCO = ("COCO polygons or masks", "COCO boxes", "COCO")
 VIA = ("regions of the VGG Image Annotator (VIA)", "regions of the VGG Image Annotator (VIA) 3")
 YOLO, VOC, LABELME, LABEL_STUDIO, CVAT, TABLE = "YOLO", "Pascal VOC", "LabelMe", "Label Studio", "CVAT", "boxes in a table"
 NUMBERED = looked_numbered.FORMAT
-FORMATS = (*COCO, *VIA, YOLO, VOC, LABELME, LABEL_STUDIO, CVAT, TABLE, NUMBERED)  # as trainer/data/annotations calls them
+FILES = (looked_files.OBJECTS, looked_files.EITHER)
+FORMATS = (*COCO, *VIA, YOLO, VOC, LABELME, LABEL_STUDIO, CVAT, TABLE, NUMBERED, *FILES)  # of objects, as trainer/data/annotations calls them
+AREAS = looked_files.CLASSES  # a format that says the class of each pixel, and not which of them are one object
 _DELIMITED = ("csv", "tsv", "tab", "txt")
 
 
@@ -94,7 +97,7 @@ def _of_xml(sources: Sources, class_name: str, read: Read) -> None:
 def _of_cvat(sources: Sources, class_name: str, read: Read) -> None:
     for source in (s for s in sources.others if names.extension(s.name) == "xml"):
         if sniff.elements(source).root == "annotations":
-            read.add(source, *cvat.read(source, read.left))
+            read.add(source, *cvat.read(source, sources.images, read.left, read.changed))
 
 
 def _of_yolo(sources: Sources, class_name: str, read: Read) -> None:
@@ -126,7 +129,19 @@ def _of_numbered(sources: Sources, class_name: str, read: Read) -> None:
     read.files += [m.name for m in sides.masks_alone] if sides is not None else []
 
 
+def _of_files(form: str) -> Callable[[Sources, str, Read], None]:
+    def add(sources: Sources, class_name: str, read: Read) -> None:
+        listed, held = mask_files.read(sources.images, form, read.left, read.changed)
+        pictures = {picture.name: picture for picture, _ in held.pictures}
+        for one in listed:
+            read.add(pictures[one.names[0]], [one], [])
+        read.files[:] = held.files
+
+    return add
+
+
 READERS: dict[str, Callable[[Sources, str, Read], None]] = {
     **dict.fromkeys(COCO, _of_coco), **dict.fromkeys(VIA, _of_via), YOLO: _of_yolo, VOC: _of_xml, LABELME: _of_labelme,
     LABEL_STUDIO: _of_label_studio, CVAT: _of_cvat, TABLE: _of_tables, NUMBERED: _of_numbered,
+    **{form: _of_files(form) for form in (looked_files.OBJECTS, looked_files.CLASSES)},
 }  # fmt: skip

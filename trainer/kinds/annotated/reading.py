@@ -92,7 +92,7 @@ def _picture(image: Input, entries: list[Listed], splits: dict[str, str], read: 
             elif cleaned.shape is not None:
                 shapes[_key(cleaned.shape)] = cleaned.shape
     chosen = names.chosen_split(image.name) or splits.get(names.stem(image.name)) or _split([e.split for e in entries], image, read)
-    return Picture(image, width, height, chosen, list(shapes.values())), outside
+    return Picture(image, width, height, chosen, list(shapes.values()), next((e.part for e in entries if e.part), "")), outside
 
 
 def _upright(listed: Listed, image: Input, width: int, height: int, read: Read) -> Listed:

@@ -37,7 +37,8 @@ class Listed:
     """One picture as a file of annotations lists it.
 
     ``names`` are those that it may have in the dataset, the likeliest first. ``width`` and ``height`` are 0 where the file does not tell them.
-    With ``shares`` all coordinates are shares of the width and the height, otherwise pixels.
+    With ``shares`` all coordinates are shares of the width and the height, otherwise pixels. ``part`` names the part of a video that the picture is
+    a frame of; empty for other pictures.
     """
 
     names: tuple[str, ...]
@@ -46,6 +47,7 @@ class Listed:
     height: float = 0
     split: str = ""
     shares: bool = False
+    part: str = ""
 
 
 class LeftOut:
@@ -90,13 +92,14 @@ class Shape:
 @dataclass(slots=True)
 class Picture:
     """One picture of the dataset with its shapes; none where it was annotated as empty. ``split`` is empty where nothing says one.
-    Its size is that of the upright picture."""
+    Its size is that of the upright picture. ``part`` is that of a video, as ``Listed`` has it."""
 
     source: Input
     width: int
     height: int
     split: str
     shapes: list[Shape]
+    part: str = ""
 
 
 @dataclass

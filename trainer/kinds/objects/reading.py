@@ -8,7 +8,8 @@ from pathlib import PurePosixPath
 from trainer.core.example import SPLITS, Dataset, Example
 from trainer.core.kind import Kind
 from trainer.data import audit, chosen, duplicates, images, names, ordered, splits, subset
-from trainer.data.annotations import numbered
+from trainer.data.annotations import mask_files, numbered
+from trainer.data.annotations.held import Annotations
 from trainer.data.checks import Checks
 from trainer.data.claims import Claim, Files
 from trainer.data.keys import Keys
@@ -25,6 +26,7 @@ _LEAST_MOST = 100  # objects that are looked for in a picture, at least
 _SEVERAL = 3  # objects of a picture in the median
 _FEWEST = 12  # pictures with annotations
 _FEW_OBJECTS = 30  # of a label in training
+_FRAMES = ordered.Rule(new="parts of videos")
 _TILE = "_-."  # what stands before the number of a tile in the name of its scene
 
 
@@ -42,8 +44,15 @@ def claim(kind: Kind, files: Files, settings) -> Claim | None:
     if not files.sources.images or (not asked and looked.is_said(settings)):
         return None
     annotations = looked.find(files) or (numbered.find(files.sources, asked=True) if asked else None)
+    if annotations is not None and annotations.format == readers.AREAS and asked:
+        raise UserError(
+            "no_objects", f"The masks, such as {annotations.files[0]}, say the class of each pixel ({some(annotations.classes, 6)}), and not which "
+            "pixels are one object.", "Set task to image-segmentation, or save one mask for each object.", f"The task was set to {settings.task}.",
+        )  # fmt: skip
     if annotations is None or annotations.format not in readers.FORMATS:
         return None
+    if annotations.format == mask_files.EITHER:
+        annotations = _objects(annotations, asked)
     annotated = reading.read(files.sources, annotations, settings.label_column.strip() if asked else "")
     task = settings.task if asked else _task(annotated)
     if task == OUTLINES and not annotated.has_outlines:
@@ -56,6 +65,17 @@ def claim(kind: Kind, files: Files, settings) -> Claim | None:
     used = frozenset((*annotated.files, *(p.source.name for p in annotated.pictures)))
     why = f"{count(len(annotated.pictures), 'picture')} with annotations ({annotations.format})"
     return Claim(kind, SURE, len(annotated.pictures), why, Read(annotated, task), used)
+
+
+def _objects(annotations: Annotations, asked: bool) -> Annotations:
+    """Masks with numbers as masks of objects, where the user says so. Raises UserError where nobody does."""
+    if not asked:
+        raise UserError(
+            "mask_numbers",
+            f"Pictures have several masks with numbers, such as {some(annotations.files, 2)}, which may be those of single objects or of classes.",
+            f"Set task to {OUTLINES} if each mask is one object, or to image-segmentation if each number is one class.",
+        )
+    return replace(annotations, format=mask_files.OBJECTS, classes=())
 
 
 def _task(annotated: Annotated) -> str:
@@ -81,7 +101,7 @@ def load(claim: Claim, settings, checks: Checks) -> Dataset:
         given[picture.split or "train"].append(_example(picture, task == OUTLINES))
     chosen.check(claim.files.spec.inputs, given, checks.not_read)
     keys = Keys(claim.kind.key, sources.sums())
-    complete = _split(given, keys, settings, checks)
+    complete = _split(given, telling.parts(annotated.pictures, checks), keys, settings, checks)
     present = {label for e in complete["train"] for label in truths.labels(e.target)}
     labels = tuple(label for label in annotated.classes if label in present)
     if not labels:
@@ -106,8 +126,9 @@ def _example(picture: Picture, outlined: bool) -> Example:
     return Example(picture.source.name, 0, picture.source.file, truths.written(picture, outlined))
 
 
-def _split(given: dict[str, list[Example]], keys: Keys, settings, checks: Checks) -> dict[str, list[Example]]:
-    """The three splits. Pictures of one scene stay together, and pictures are dealt evenly by their rarest label."""
+def _split(given: dict[str, list[Example]], parts: dict[str, str], keys: Keys, settings, checks: Checks) -> dict[str, list[Example]]:
+    """The three splits. Pictures of one scene, or of one of the ``parts`` of a video, stay together, and pictures are dealt evenly by their rarest
+    label."""
     if not given["train"]:
         other = "validation" if given["validation"] else "test"
         checks.events.decision("training_pictures", other, f"No pictures are named as those for training, so the {other} pictures are used for it.")
@@ -120,8 +141,8 @@ def _split(given: dict[str, list[Example]], keys: Keys, settings, checks: Checks
             "too_few_rows", f"There are only {total} annotated pictures, which is too few to train a model.",
             f"Annotate more: at least {_FEWEST}, better some hundred.",
         )  # fmt: skip
-    scenes = _scenes([e for rows in given.values() for e in rows])
-    if scenes:
+    scenes = parts or _scenes([e for rows in given.values() for e in rows])
+    if scenes and not parts:
         checks.events.decision(
             "groups", len(set(scenes.values())),
             f"The names of the pictures say that they are parts of {len(set(scenes.values()))} scenes. Parts of one scene stay together.",
@@ -137,7 +158,9 @@ def _split(given: dict[str, list[Example]], keys: Keys, settings, checks: Checks
             back[id(swap)] = replace(e, group=swap.group)
             swapped[name].append(swap)
     of_swapped = Keys(lambda e: keys(back[id(e)]))
-    held = splits.hold_out(swapped, of_swapped, settings, "pictures", "the labels", "The names of files", checks, ordered.SCENES)
+    held = splits.hold_out(
+        swapped, of_swapped, settings, "pictures", "the labels", "The names of files", checks, _FRAMES if parts else ordered.SCENES
+    )
     return {name: [back[id(e)] for e in rows] for name, rows in held.items()}
 
 
@@ -176,6 +199,8 @@ def _annotated(sources: Sources) -> tuple[dict[str, str], frozenset[str]]:
     from trainer.data.annotations import look
 
     annotations = look.find(sources)
+    if annotations is not None and annotations.format in (readers.AREAS, mask_files.EITHER):
+        return {}, frozenset(annotations.files)
     if annotations is None or annotations.format not in readers.FORMATS:
         return {}, frozenset()
     try:

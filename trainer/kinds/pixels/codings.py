@@ -15,6 +15,7 @@ from trainer.kinds.pixels.drawn import Drawing
 UNLABELLED, EMPTY = 254, 255  # in arrays of classes: nobody knows the class, and the picture holds no data
 MOST = 64  # classes
 NODATA = 255  # in a mask whose other values are below MOST
+NO_COLOUR = 0x01FE03  # of pixels without a class, in masks in colours that are cut out of those of scenes
 NEAR_EDGE = 16  # of 0 or 255: in a mask that was saved as JPEG
 NEAR_COLOUR = 8  # of a main colour: in a mask with blended edges
 _HALF = 128
@@ -61,6 +62,11 @@ class Classes:
         if self.nodata is not None:
             nearest[colours == self.nodata] = UNLABELLED
         return nearest[which].astype(numpy.uint8)
+
+    @property
+    def nodata_in_words(self) -> str:
+        """What pixels without a class are in the masks."""
+        return "no data of a TIFF" if self.colours else f"{self.nodata}, or no data of a TIFF"
 
     def is_filled(self, counts: Counter) -> bool:
         """Whether a mask with these pixels by value has more than the first class."""

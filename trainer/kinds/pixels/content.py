@@ -7,6 +7,7 @@ from typing import BinaryIO
 from trainer.kinds.pixels import codings
 from trainer.kinds.pixels.drawn import Drawing
 
+CLASSES, NUMBERS = "image-segmentation", "pixel-regression"
 MASK = "mask"  # among the types of a model: what its masks hold
 
 

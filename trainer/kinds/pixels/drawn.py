@@ -28,13 +28,14 @@ class Drawing:
     """The shapes of a picture in the order in which they cover each other, the last one on top.
 
     ``width`` and ``height`` are those of the picture as it is seen, which the shapes are in. ``orientation`` is the value of EXIF by which it is
-    turned for that; 1 for not at all.
+    turned for that; 1 for not at all. With ``apart`` the shapes have no order: where two classes lie over each other, nobody knows which it is.
     """
 
     shapes: tuple[Shape, ...]
     width: int
     height: int
     orientation: int = 1
+    apart: bool = False
 
     @property
     def size(self) -> tuple[int, int]:
@@ -44,22 +45,28 @@ class Drawing:
     def classes(self, labels: Sequence[str], unknown: int) -> numpy.ndarray:
         """The place in ``labels`` of the class of each pixel, as the picture is stored (height x width, uint8).
 
-        What no shape covers is of the first class. Shapes with a label that is not there, and boxes without an outline, are ``unknown``.
+        What no shape covers is background. Shapes with a label that is not there, and boxes without an outline, are ``unknown``.
         """
         places = {label: place for place, label in enumerate(labels)}
-        canvas = numpy.zeros((self.height, self.width), numpy.uint8)
+        canvas = numpy.full((self.height, self.width), places.get(BACKGROUND, unknown), numpy.uint8)
+        drawn = numpy.zeros(canvas.shape if self.apart else 0, bool)
         for shape in self.shapes:
             place, inside = masks.part(shape, self.width, self.height)
-            canvas[place][inside] = places.get(shape.label, unknown) if shape.has_outline else unknown
+            value = places.get(shape.label, unknown) if shape.has_outline else unknown
+            twice = inside & drawn[place] & (canvas[place] != value) if self.apart else ()
+            canvas[place][inside] = value
+            if self.apart:
+                canvas[place][twice] = unknown
+                drawn[place] |= inside
         if self.orientation in _BACK:
             return numpy.asarray(Image.fromarray(canvas).transpose(_BACK[self.orientation]))
         return canvas
 
 
-def of(picture: Picture) -> Drawing:
+def of(picture: Picture, apart: bool) -> Drawing:
     """The drawing of an annotated picture. A class that is called background is the same as no shape."""
     shapes = tuple(replace(s, label=label(s.label)) for s in picture.shapes)
-    return Drawing(shapes, picture.width, picture.height, orientation(picture.source.file))
+    return Drawing(shapes, picture.width, picture.height, orientation(picture.source.file), apart)
 
 
 def label(name: str) -> str:

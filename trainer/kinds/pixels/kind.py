@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from trainer.data.annotations import mask_files
 from trainer.kinds.examples import ExampleKind
 from trainer.kinds.pixels.numbers import PixelNumbers
 from trainer.kinds.pixels.target import ACCURACY, BORDERS, MIOU, PixelClasses
@@ -15,7 +16,7 @@ class Pixels(ExampleKind):
     name = "pixels"
     tasks = (CLASSES, NUMBERS)
     tasks_of_numbers = (NUMBERS,)
-    annotation_formats = ("GeoJSON", "a GeoPackage", "a shapefile")  # over scenes
+    annotation_formats = ("GeoJSON", "a GeoPackage", "a shapefile", mask_files.CLASSES)  # over scenes, and beside pictures
     targets = (PixelClasses, PixelNumbers)
     things = "pictures"
     why_one_split = (

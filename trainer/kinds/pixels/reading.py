@@ -6,31 +6,32 @@ from trainer.core.example import Dataset, Example
 from trainer.core.input import Input
 from trainer.core.kind import Kind
 from trainer.data import images, rasters, splits
-from trainer.data.annotations import masks, numbered
+from trainer.data.annotations import mask_files, masks, numbered
 from trainer.data.annotations.masks import Sides
 from trainer.data.checks import Checks
 from trainer.data.claims import FORM, Claim, Files
 from trainer.data.keys import Keys
 from trainer.data.sources import Sources
 from trainer.errors import UserError, count, left_out, some
+from trainer.kinds.annotated import looked
 from trainer.kinds.pixels import arrays, codings, outlined, scanning, splitting
-from trainer.kinds.pixels.content import MASK, Pixels
+from trainer.kinds.pixels.content import CLASSES, MASK, NUMBERS, Pixels
 from trainer.kinds.pixels.drawn import SEPARATOR, Drawing
-from trainer.kinds.pixels.masks import alike, naming, others
+from trainer.kinds.pixels.masks import alike, alpha, naming, others
 from trainer.kinds.pixels.scanning import Pair
 from trainer.run_folder.events import Events
 
-CLASSES, NUMBERS = "image-segmentation", "pixel-regression"
 _MOSTLY = 0.8  # share of the pixels of masks with one of few colours
 MOST_ANSWERS = 9000  # files of a prediction: the service takes 10 000 from a run
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a claim found; ``measured`` masks hold numbers."""
+    """What a claim found; ``measured`` masks hold numbers, those ``in_alpha`` are in the alpha channels of their pictures."""
 
     sides: Sides
     measured: bool
+    in_alpha: bool = False
 
 
 def claim(kind: Kind, files: Files, settings) -> Claim | None:
@@ -42,20 +43,31 @@ def claim(kind: Kind, files: Files, settings) -> Claim | None:
         return None
     reading = _find(files.sources, settings.task)
     if reading is None:
-        if settings.task == CLASSES and (claimed := outlined.claim(kind, files, settings)) is not None:
+        if (settings.task == CLASSES or _has_masks_of_classes(files)) and (claimed := outlined.claim(kind, files, settings)) is not None:
             return claimed
-        if asked:
+        if settings.task == CLASSES and (sides := alpha.find(files.sources.images)) is not None:
+            reading = Reading(sides, False, in_alpha=True)
+        elif asked:
             raise UserError(
                 "no_masks", f"The task is {settings.task}, but no pictures pair with masks by their names.",
                 "Put pictures into one folder and masks of the same names and sizes into another, for example images/a.png and masks/a.png; or add "
                 "annotations with outlines.",
             )  # fmt: skip
-        return None
+        else:
+            return None
     used = frozenset(i.name for side in (reading.sides.pictures, reading.sides.masks, reading.sides.pictures_alone) for i in side)
     return Claim(kind, FORM, len(reading.sides.masks), f"{count(len(reading.sides.masks), 'picture')} with masks", reading, used)
 
 
+def _has_masks_of_classes(files: Files) -> bool:
+    """Whether each picture has several masks, one for each class, and there are no other annotations."""
+    annotations = looked.find(files) if mask_files.of(files.sources.images) is not None else None
+    return annotations is not None and annotations.format == mask_files.CLASSES
+
+
 def _find(sources: Sources, task: str) -> Reading | None:
+    if task != NUMBERS and mask_files.of(sources.images) is not None:
+        return None  # several masks of each picture
     if (objects := numbered.sides_of(sources.images)) is not None and numbered.are_many(objects):
         return None  # outlines of single objects
     if task != NUMBERS and (sides := masks.find(sources.images) or arrays.find(sources.images, sources.tables, False)) is not None:
@@ -110,10 +122,13 @@ def load(claim: Claim, settings, checks: Checks) -> Dataset:
     if not measured and numbered.may_be(sides) and not naming.find(claim.files.sources).file:
         _ask_what_numbers_are(sides, settings.task, checks)
     task, what = (NUMBERS, "a number") if measured else (CLASSES, "a class")
-    example = f"{sides.pictures[0].name} and {sides.masks[0].name}"
-    why = f"The task is {what} for each pixel: {count(len(sides.masks), 'picture')} with masks that pair by their names, such as {example}."
-    checks.events.decision("task", task, why)
-    others.tell(sides, claim.files.sources.images, checks)
+    if claim.reading.in_alpha:
+        sides, example = alpha.apart(sides, claim.files.spec.work / alpha.FOLDER), f"in their alpha channels, such as {sides.pictures[0].name}"
+    else:
+        example = f"that pair by their names, such as {sides.pictures[0].name} and {sides.masks[0].name}"
+    checks.events.decision("task", task, f"The task is {what} for each pixel: {count(len(sides.masks), 'picture')} with masks {example}.")
+    if not claim.reading.in_alpha:
+        others.tell(sides, claim.files.sources.images, checks)
     scanning.tell_of_those_alone(sides.pictures_alone, sides.masks_alone, len(sides.masks), checks)
     scanned = scanning.scan(sides.pictures, sides.masks, measured, checks)
     alike.tell_of_turned(scanned.pairs, checks)
@@ -192,7 +207,7 @@ def to_predict(
     masked: frozenset[str] = frozenset()
     drawings: dict[str, Drawing] = {}
     if reading is None and not measured:
-        drawings = outlined.known(sources, events)
+        drawings, masked = outlined.known(sources, events)
     if reading is not None and reading.measured == measured:
         known = {p.name: m for p, m in zip(reading.sides.pictures, reading.sides.masks) if _fit(p, m)}
         compared = {m.name for m in known.values()}
@@ -201,8 +216,6 @@ def to_predict(
             text = "The answers are not compared with masks that cannot be read or have another size than their picture"
             events.warning("masks_unused", f"{text}: {some(unfit, 5)}.")
         masked = frozenset(m.name for m in (*reading.sides.masks, *reading.sides.masks_alone))
-    elif not measured and drawings and (objects := numbered.sides_of(sources.images)) is not None:
-        masked = frozenset(m.name for m in (*objects.masks, *objects.masks_alone))
     pictures = [i for i in sources.images if i.name not in masked]
     fine = [p for p in pictures if p.name in scenes or images.decodes(p.file)]
     if len(fine) < len(pictures) and events is not None:

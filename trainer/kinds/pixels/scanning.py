@@ -38,20 +38,24 @@ class Pair:
 
 @dataclass(frozen=True)
 class Scanned:
-    """The pairs that can be used. ``jpegs`` says that some masks are JPEG files."""
+    """The pairs that can be used. ``jpegs`` says that some masks are JPEG files. ``palette`` has the packed colours of the values of masks with a
+    palette, and ``nodata`` is the colour of pixels that have no class."""
 
     pairs: list[Pair]
     colours: bool
     jpegs: bool
+    palette: Sequence[int] = ()
+    nodata: int | None = None
 
 
-def scan(pictures: Sequence[Input], masks: Sequence[Input], measured: bool, checks: Checks) -> Scanned:
-    """Look at all masks. ``measured`` masks hold numbers. Pairs of other sizes, and files that cannot be read, are left out.
+def scan(pictures: Sequence[Input], masks: Sequence[Input], measured: bool, checks: Checks, coloured: bool = False) -> Scanned:
+    """Look at all masks. ``measured`` masks hold numbers, ``coloured`` ones are known to be in colours. Pairs of other sizes, and files that cannot
+    be read, are left out.
 
     Raises UserError where none is left, or where all masks differ from their pictures by one factor.
     """
     sample = masks[:: max(1, len(masks) // _SAMPLE)]
-    colours = not measured and any(_safely(codings.in_colours, m.file) for m in sample)
+    colours = coloured or (not measured and any(_safely(codings.in_colours, m.file) for m in sample))
     jpegs = any(_safely(codings.is_jpeg, m.file) for m in masks)
     found = _looked(pictures, masks, colours, measured)
     if not colours and alike.palettes_differ([p for p in found if isinstance(p, Pair)]):
@@ -62,7 +66,7 @@ def scan(pictures: Sequence[Input], masks: Sequence[Input], measured: bool, chec
     _tell_of_sizes([p for p in pairs if p not in fitting], len(fitting), checks)
     if not fitting:
         raise UserError("no_masks", "No mask of the dataset can be read.", "Save the masks as PNG or TIFF files that an ordinary viewer can show.")
-    return Scanned(fitting, colours, jpegs)
+    return Scanned(fitting, colours, jpegs, () if measured or colours else codings.palette(fitting[0].mask.file))
 
 
 def _looked(pictures: Sequence[Input], masks: Sequence[Input], colours: bool, measured: bool) -> list[Pair | str]:
@@ -164,19 +168,24 @@ def _unknown(coding: codings.Classes, total: Counter) -> str:
     if coding.nodata is None:
         return ""
     share = total[coding.nodata] / total.total()
-    return f"{share:.1%} of the pixels are no data of a TIFF or of the value {coding.nodata}: those have no class and are not learnt."
+    what = "no data of a TIFF" if coding.colours else f"no data of a TIFF or of the value {coding.nodata}"
+    return f"{share:.1%} of the pixels are {what}: those have no class and are not learnt."
 
 
 def _labels(coding: codings.Classes, named: Named, scanned: Scanned, checks: Checks) -> tuple[str, ...]:
     """The names of the classes. Raises UserError where the file of names lacks one."""
     plain = [codings.name(v, coding.values, coding.colours) for v in coding.values]
+    labels: tuple[str, ...] = ()
     if named.values and not coding.colours:
-        _check_names(coding, named.values, named.file, scanned)
-        return tuple(named.values.get(v) or name for v, name in zip(coding.values, plain))
-    if named.colours and coding.colours:
+        if not named.partial:
+            _check_names(coding, named.values, named.file, scanned)
+        labels = tuple(named.values.get(v) or name for v, name in zip(coding.values, plain))
+    elif named.colours and coding.colours:
         labels = tuple(named.colour(v) or name for v, name in zip(coding.values, plain))
-        if len(set(labels)) == len(labels):
-            return labels
+    elif named.colours and coding.values[-1] < len(scanned.palette):
+        labels = tuple(named.colour(scanned.palette[v]) or name for v, name in zip(coding.values, plain))
+    if len(set(labels)) == len(plain) and any(label != name for label, name in zip(labels, plain)):
+        return labels
     if named.file:
         what = "values" if named.values else "colours"
         text = f"{named.file} names classes by {what}, and those of the masks are others, so the classes are called {some(plain, 4)}."
@@ -247,28 +256,26 @@ def _of_colours(total: Counter, scanned: Scanned, checks: Checks) -> codings.Cla
             "masks_jpeg", f"The masks are JPEG files in colours, for example {scanned.pairs[0].mask.name}, and JPEG changes colours.",
             "Export the masks as PNG or TIFF.",
         )  # fmt: skip
+    nodata = scanned.nodata if scanned.nodata is not None and total[scanned.nodata] else None
+    total = Counter({colour: number for colour, number in total.items() if colour != nodata})
     main: list[int] = []
     pixels = total.total()
     for colour, number in total.most_common(4 * codings.MOST):
         near = numpy.abs(codings.unpacked(numpy.asarray(main, numpy.int64)) - codings.unpacked(numpy.asarray(colour))).max(axis=-1) if main else None
         if number >= 1e-4 * pixels and len(main) < codings.MOST and (near is None or near.min() > codings.NEAR_COLOUR):
             main.append(colour)
-    coding = codings.Classes(tuple(sorted(main)), colours=True)
+    coding = codings.Classes(tuple(sorted(main)), nodata, colours=True)
     colours = numpy.asarray(list(total), numpy.int64)
     apart = numpy.min([numpy.abs(codings.unpacked(colours) - codings.unpacked(numpy.asarray(m))).max(axis=1) for m in main], axis=0)
     blended = sum(total[int(c)] for c in colours[apart > codings.NEAR_COLOUR]) / pixels
     if blended > 0.05:
         raise UserError(
             "masks_blended", f"{blended:.0%} of the pixels of the masks have a colour between those of classes.",
-            "Export the masks without anti-aliasing, and with one colour for each class.", f"The main colours are {_hex(coding.values)}.",
+            "Export the masks without anti-aliasing, and with one colour for each class.", f"Main ones are {some(map('#{:06x}'.format, main), 6)}.",
         )  # fmt: skip
     if blended:
         checks.warning("masks_blended", f"{blended:.2%} of the pixels of the masks have a colour between those of classes; they are not learnt.")
     return coding
-
-
-def _hex(colours: Sequence[int]) -> str:
-    return some([f"#{c:06x}" for c in colours], 6)
 
 
 def _check_names(coding: codings.Classes, named: dict[int, str], where: str, scanned: Scanned) -> None:

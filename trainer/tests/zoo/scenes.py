@@ -30,7 +30,8 @@ def _tiff(folder, name, values, system=True):
     file = folder / name
     file.parent.mkdir(parents=True, exist_ok=True)
     tags = (*_PLACE, _KEYS) if system else _PLACE
-    tifffile.imwrite(file, values, photometric="minisblack", tile=(256, 256), compression="zlib", extratags=tags, metadata=None)
+    form = "rgb" if values.ndim == 3 else "minisblack"
+    tifffile.imwrite(file, values, photometric=form, tile=(256, 256), compression="zlib", extratags=tags, metadata=None)
 
 
 def _squares():
@@ -55,6 +56,20 @@ def _mask(folder):
     pixels, truth = _ground()
     _tiff(folder, "east.tif", pixels)
     _tiff(folder, "what it shows.tif", truth.astype(numpy.uint8))
+
+
+def _mask_in_colours(folder):
+    pixels, truth = _ground()
+    _tiff(folder, "east.tif", pixels)
+    _tiff(folder, "classes of east.tif", numpy.asarray([(0, 0, 255), (250, 240, 230)], numpy.uint8)[truth.astype(int)])
+    write(folder, "class_dict.csv", "name,r,g,b\nsea,0,0,255\nice,250,240,230\n")
+
+
+def _mask_with_style(folder):
+    _mask(folder)
+    entries = "".join(f'<paletteEntry value="{v}" color="#0000f{v}" label="{name}" alpha="255"/>' for v, name in enumerate(("sea", "ice")))
+    style = f'<qgis><pipe><rasterrenderer type="paletted"><colorPalette>{entries}</colorPalette></rasterrenderer></pipe></qgis>'
+    write(folder, "what it shows.qml", style)
 
 
 def _damaged(folder):
@@ -111,6 +126,10 @@ _CLASSES = ("background", "ice", "water")
 ROWS = (
     Row("scene-with-mask", "one GeoTIFF and another of the same size with few values", "PDG", "user reports", "a class for each pixel, by place",
         _mask, Reads(SEGMENTS, rows=64, classes=("background", "object"), says={"scenes": "blocks of the same scene"}), rule="masks of scenes"),
+    Row("scene-with-mask-in-colours", "one GeoTIFF, another of the same size in two colours, and class_dict.csv", "QGIS users", "user reports",
+        "the names of the colours", _mask_in_colours, Reads(SEGMENTS, rows=64, classes=("sea", "ice")), rule="masks of scenes"),
+    Row("scene-with-style", "one GeoTIFF, its mask, and a style of QGIS", "QGIS users", "docs.qgis.org", "the names in the style", _mask_with_style,
+        Reads(SEGMENTS, rows=64, classes=("sea", "ice"))),
     Row("scene-damaged", "a GeoTIFF with a damaged tile, and its mask", "everyone", "user reports", "what can be read", _damaged,
         Reads(SEGMENTS, rows=60, classes=("background", "object"), says={"damaged_scene": "at 256, 256 (256 x 256 pixels)"})),
     Row("scenes-of-one-size", "folders of GeoTIFF scenes of one size", "remote sensing", "user reports", "a classifier", _two_scenes,

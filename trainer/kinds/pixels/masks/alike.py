@@ -87,7 +87,7 @@ def tell_of_unlabelled(pairs: Sequence, coding: codings.Classes, checks: Checks)
     if unknown > _MOSTLY * pixels:
         checks.warning(
             "mostly_unlabelled",
-            f"{unknown / pixels:.1%} of the pixels of the masks have no class: they are {coding.nodata}, or no data of a TIFF. The model does not "
+            f"{unknown / pixels:.1%} of the pixels of the masks have no class: they are {coding.nodata_in_words}. The model does not "
             "learn what they show, and answers with one of the classes there as well. If they are a class such as the background, give it a value of "
             "its own, and do not declare that value as no data.",
         )

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 
 import numpy
 
+from trainer.core.input import Input
 from trainer.data import names
+from trainer.data.annotations import sniff
 from trainer.data.sources import Sources
 from trainer.kinds.pixels import codings
 from trainer.kinds.pixels.drawn import SEPARATOR
@@ -16,16 +18,22 @@ _LONGEST = 1 << 16  # bytes
 _NUMBER = r"(\d{1,3})"
 _COLOUR = rf"{_NUMBER}[\s,;]+{_NUMBER}[\s,;]+{_NUMBER}"
 _NAME_FIRST, _COLOUR_FIRST = re.compile(rf"(.*?\S)\s*[,;:\t ]\s*{_COLOUR}\s*(?:[:,;].*)?"), re.compile(rf"{_COLOUR}[\s,;:]+(\S.*)")
+_VALUE_FIRST, _WHOLE = re.compile(rf"{_NUMBER}\s*[,;:=\t ]\s*(\D.*)"), re.compile(r"(\d{1,9})(?:\.0+)?")
+_HEXADECIMAL = re.compile(r"#([0-9a-fA-F]{6})")
+_ENTRIES = "pipe/rasterrenderer/colorPalette/paletteEntry"
+_TABLES = ("labels", "names", "codes")  # a table of this name may say what is in pictures, by their numbers
 _LARGEST = 255
 
 
 @dataclass(frozen=True)
 class Named:
-    """The names of classes by value, or by packed colour, and the file that says them; empty where there is none."""
+    """The names of classes by value, or by packed colour, and the file that says them; empty where there is none. A ``partial`` one need not name all
+    values, and may be about other pictures."""
 
     values: dict[int, str] = field(default_factory=dict)
     colours: dict[int, str] = field(default_factory=dict)
     file: str = ""
+    partial: bool = False
 
     def colour(self, packed: int) -> str:
         """The name of a colour that is near one of the file; empty without one."""
@@ -35,7 +43,7 @@ class Named:
 
 
 def find(sources: Sources) -> Named:
-    """What a file of the dataset says: a name in each line, or a name and its red, green and blue."""
+    """What a file of the dataset says: a name in each line, a value and its name, or a name and its red, green and blue; else a style of QGIS."""
     for source in (*sources.texts, *sources.tables, *sources.others):
         stem, ending = names.stem(source.name), names.extension(source.name)
         if stem not in _COLOURS or ending not in ("txt", "names", "csv") or source.size > _LONGEST:
@@ -44,9 +52,35 @@ def find(sources: Sources) -> Named:
         lines = [line for line in lines if line and not line.startswith("#")]
         if colours := _of_colours(lines):
             return Named(colours=colours, file=source.name)
+        if (values := _of_values(lines)) and (ending != "csv" or stem not in _TABLES):
+            return Named(values, file=source.name)
         if stem in _VALUES and ending != "csv" and 2 <= len(lines) <= codings.MOST:
             return Named({i: _clean(line) for i, line in enumerate(lines)}, file=source.name)
-    return Named()
+    return next((named for source in sources.others if names.extension(source.name) == "qml" and (named := _of_style(source)) is not None), Named())
+
+
+def _of_style(source: Input) -> Named | None:
+    """The names and colours of values in a style of QGIS for a raster of classes; None for other styles."""
+    entries = sniff.elements(source).attributes.get(_ENTRIES, ()) if source.size <= sniff.XML else ()
+    values, colours = {}, {}
+    for entry in entries[: codings.MOST]:
+        name, colour = _clean(entry.get("label", "")), _HEXADECIMAL.fullmatch(entry.get("color", ""))
+        if name and (value := _WHOLE.fullmatch(entry.get("value", ""))):
+            values[int(value[1])] = name
+            if colour:
+                colours[int(colour[1], 16)] = name
+    return Named(values, colours, source.name, True) if len(values) > 1 else None
+
+
+def _of_values(lines: list[str]) -> dict[int, str]:
+    """The names by value; none where a line but the first, which may be a header, has no value and name, or where two are alike."""
+    found: dict[int, str] = {}
+    for number, line in enumerate(lines):
+        if (match := _VALUE_FIRST.fullmatch(line)) is not None and int(match[1]) not in found:
+            found[int(match[1])] = _clean(match[2])
+        elif number:
+            return {}
+    return found if 2 <= len(found) <= codings.MOST and len(set(found.values())) == len(found) else {}
 
 
 def _of_colours(lines: list[str]) -> dict[int, str]:

@@ -13,7 +13,8 @@ from trainer.data import tiffs
 from trainer.data.scenes import damage, opening
 from trainer.data.scenes.damage import Tile
 from trainer.data.scenes.opening import Scene
-from trainer.kinds.pixels.codings import NODATA
+from trainer.kinds.pixels import codings
+from trainer.kinds.pixels.codings import NO_COLOUR, NODATA
 from trainer.kinds.pixels.scenes import masks, where
 from trainer.kinds.pixels.scenes.places import Block
 
@@ -26,8 +27,12 @@ class Truth(Protocol):
     @property
     def damaged(self) -> Set[Tile]: ...
 
+    @property
+    def unknown(self) -> float:
+        """What ``window`` says of pixels of which nothing is known."""
+
     def window(self, place: tuple[slice, slice]) -> numpy.ndarray:
-        """Whole numbers with NODATA for unknown pixels, or numbers with NaN."""
+        """Whole numbers, packed colours, or numbers with fractions."""
 
 
 @dataclass
@@ -39,12 +44,18 @@ class Masked:
     measured: bool
     damaged: set[Tile] = field(default_factory=set)
 
+    @property
+    def unknown(self) -> float:
+        return numpy.nan if self.measured else NO_COLOUR if masks.in_colours(self.scene) else NODATA
+
     def window(self, place: tuple[slice, slice]) -> numpy.ndarray:
         values, dtype = (masks.numbers, numpy.float32) if self.measured else (masks.grey, numpy.int64)
+        if masks.in_colours(self.scene):
+            values = masks.packed
         with opening.opened(self.file) as dataset:
             right, holds, tiles = damage.read(dataset, self.scene, place, 1, lambda d, part: (values(d, self.scene, part)[..., None], None), dtype)
         if holds is not None:
-            right[~holds] = numpy.nan if self.measured else NODATA
+            right[~holds] = self.unknown
         self.damaged.update(tiles)
         return right[..., 0]
 
@@ -54,7 +65,7 @@ def counted(scene: Scene, truth: Truth, place: tuple[slice, slice]) -> tuple[Cou
     read. Raises OSError or ValueError where the scene cannot be opened."""
     right = truth.window(place)
     _, holds, tiles = _read(scene, place)
-    known = numpy.isfinite(right) if right.dtype.kind == "f" else right != NODATA
+    known = numpy.isfinite(right) if right.dtype.kind == "f" else right != truth.unknown
     if holds is not None:
         known &= holds
     values = right[known]
@@ -87,9 +98,11 @@ def cut(source: Input, scene: Scene, truth: Truth, block: Block, folder: Path) -
     pixels, holds, _ = _read(scene, block.place)
     right = truth.window(block.place)
     if holds is not None:
-        right = numpy.where(holds, right, numpy.nan if right.dtype.kind == "f" else NODATA)
+        right = numpy.where(holds, right, right.dtype.type(truth.unknown))
     picture, mask = folder / f"{stem}.tif", folder / f"{stem}-mask.tif"
     _write(picture, pixels, scene.nodata if scene.nodata is not None and not scene.palette else None, tiffs.complete(scene.names))
+    if truth.unknown == NO_COLOUR:
+        right = codings.unpacked(right).astype(numpy.uint8)
     _write(mask, right.astype(numpy.float32) if right.dtype.kind == "f" else _small(right), None, ())
     return tuple(Input(n, f, f.stat().st_size, "") for n, f in ((name, picture), (f"the mask of {name}", mask)))  # type: ignore[return-value]
 

@@ -11,15 +11,15 @@ from trainer.data import names
 from trainer.data.scenes import opening
 from trainer.data.scenes.opening import Scene
 from trainer.errors import UserError
+from trainer.kinds.pixels.scenes import masks
 
 _VALUES = 64  # of a mask at most
-_COLOURED = (3, 4)  # bands of colours
 _LOOKS, _LOOK = 16, 256  # windows all over a scene, and pixels of a side, whose values are counted
 
 
 @dataclass(frozen=True)
 class Looked:
-    """A file with what a look at some windows tells: ``few`` values, which can be classes, or ``fractions`` in one band."""
+    """A file with what a look at some windows tells: ``few`` values or colours, which can be classes, or ``fractions`` in one band."""
 
     source: Input
     scene: Scene
@@ -32,7 +32,7 @@ def look(source: Input) -> Looked | None:
     try:
         scene = opening.scene(source.file)
         if scene.bands != 1:
-            return Looked(source, scene, False, False)
+            return Looked(source, scene, masks.in_colours(scene) and _has_few_colours(source, scene), False)
         values: set[float] = set()
         fractions = seen = False
         for pixels, holds in _windows(source, scene):
@@ -57,18 +57,14 @@ def _windows(source: Input, scene: Scene) -> Iterator[tuple[numpy.ndarray, numpy
                 continue
 
 
-def has_few_colours(one: Looked) -> bool:
-    """Whether a file of several bands has as few colours as a mask that is drawn for people."""
-    if one.scene.bands not in _COLOURED or one.scene.dtype != "uint8":
-        return False
+def _has_few_colours(source: Input, scene: Scene) -> bool:
+    """Whether a file of three bands has as few colours as a mask that is drawn for people. Raises OSError or ValueError."""
     found: set[bytes] = set()
-    try:
-        for pixels, _ in _windows(one.source, one.scene):
-            found.update(row.tobytes() for row in numpy.unique(pixels.reshape(-1, pixels.shape[-1]), axis=0)[: _VALUES + 1])
-            if len(found) > _VALUES:
-                return False
-    except (OSError, ValueError):
-        return False
+    for pixels, holds in _windows(source, scene):
+        known = pixels.reshape(-1, pixels.shape[-1]) if holds is None else pixels[holds.all(axis=2)]
+        found.update(row.tobytes() for row in numpy.unique(known, axis=0)[: _VALUES + 1])
+        if len(found) > _VALUES:
+            return False
     return len(found) > 1
 
 
@@ -81,12 +77,12 @@ def pairs(sources: list[Input], measured: bool) -> list[tuple[Looked, Looked]]:
         groups[(each.scene.width, each.scene.height)].append(each)
     found: list[tuple[Looked, Looked]] = []
     for group in groups.values():
-        masks = [g for g in group if (g.fractions and g.scene.bands == 1 if measured else g.few)]
-        scenes = [g for g in group if g not in masks]
-        if len(masks) == len(scenes) == 1:
-            found += [(scenes[0], masks[0])] if _same_place(scenes[0].scene, masks[0].scene) else []
+        truths = [g for g in group if (g.fractions and g.scene.bands == 1 if measured else g.few)]
+        scenes = [g for g in group if g not in truths]
+        if len(truths) == len(scenes) == 1:
+            found += [(scenes[0], truths[0])] if _same_place(scenes[0].scene, truths[0].scene) else []
             continue
-        for mask in masks:
+        for mask in truths:
             fitting = [s for s in scenes if _same_place(s.scene, mask.scene) and _alike(s.source.name, mask.source.name)]
             if len(fitting) == 1:
                 found.append((fitting[0], mask))
@@ -101,7 +97,7 @@ def masks_of(sources: list[Input], measured: bool) -> dict[str, Input]:
 
 
 def check_mask(large: list[Input], measured: bool) -> None:
-    """Raise UserError where two large files would be a scene and its mask if they had one size, or if the mask had one band."""
+    """Raise UserError where two large files would be a scene and its mask if they had one size."""
     seen = [one for i in large if (one := look(i)) is not None] if len(large) == 2 else []
     if len(seen) == 2 and sum(one.fractions if measured else one.few for one in seen) == 1:
         first, second = seen
@@ -109,14 +105,6 @@ def check_mask(large: list[Input], measured: bool) -> None:
             "mask_sizes", f"The mask has another size than the scene: {first.source.name} is {first.scene.width} x {first.scene.height} and "
             f"{second.source.name} {second.scene.width} x {second.scene.height} pixels, or they lie at different places.",
             "Save the mask on the grid of the scene, by nearest neighbour, which keeps the values of classes.",
-        )  # fmt: skip
-
-    coloured = [one for one in seen if not measured and has_few_colours(one)]
-    if len(seen) == 2 and len(coloured) == 1:
-        raise UserError(
-            "mask_colours",
-            f"{coloured[0].source.name} seems to be a mask in colours, and the mask of a scene has one band with a number for each class.",
-            "Save it with one value for each class, for example in QGIS with Raster, Conversion, RGB to PCT.",
         )  # fmt: skip
 
 

@@ -234,7 +234,9 @@ def _dataset(claim: Claim, parts: dict[str, list[Block]], learnt: list[Learnt], 
     _check_disk(found.folder, parts, learnt)
     cut = {name: [_cut(learnt[b.scene], b, found.folder) for b in blocks] for name, blocks in parts.items()}
     pictures, masks = ([pair[side] for rows in cut.values() for pair in rows] for side in (0, 1))
-    scanned = scanning.scan(pictures, masks, found.measured, checks)
+    coloured = _are_in_colours(learnt)
+    scanned = scanning.scan(pictures, masks, found.measured, checks, coloured)
+    scanned = replace(scanned, palette=_palette(found), nodata=codings.NO_COLOUR if coloured else None)
     by_name = {p.picture.name: p for p in scanned.pairs}
     coding: codings.Classes | codings.Numbers
     labels: tuple[str, ...] = ()
@@ -256,6 +258,28 @@ def _dataset(claim: Claim, parts: dict[str, list[Block]], learnt: list[Learnt], 
         types={MASK: "number" if found.measured else "category"}, dropped=checks.dropped, not_read=checks.not_read, checks=checks.entries,
         split_sha256=splits.digest(rows, keys), separator=SEPARATOR * bool(labels),
     )  # fmt: skip
+
+
+def _are_in_colours(learnt: list[Learnt]) -> bool:
+    """Whether the masks are in colours. Raises UserError where some are and others are not."""
+    names: tuple[list[str], list[str]] = [], []
+    for one in learnt:
+        names[one.truth.unknown == codings.NO_COLOUR].append(one.source.name)
+    if all(names):
+        raise UserError(
+            "mask_codings", f"The masks of {some(names[1], 3)} are in colours, and those of {some(names[0], 3)} are numbers.",
+            "Save all masks in one way.",
+        )  # fmt: skip
+    return bool(names[1])
+
+
+def _palette(found: Reading) -> list[int]:
+    """The packed colours of the values of the first mask, by its palette; none without one."""
+    if not found.pairs or not (mask := found.pairs[0][1]).scene.palette:
+        return []
+    with opening.opened(mask.source.file) as dataset:
+        colours = dataset.colormap(1)
+    return [red << 16 | green << 8 | blue for red, green, blue, _ in (colours[value] for value in sorted(colours))]
 
 
 def _check_disk(folder: Path, parts: dict[str, list[Block]], learnt: list[Learnt]) -> None:

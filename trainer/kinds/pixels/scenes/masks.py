@@ -24,7 +24,14 @@ def window(file: Path | Drawing, place: tuple[slice, slice], coding: codings.Cla
         scene = opening.scene(file)
         if isinstance(coding, codings.Numbers):
             return numbers(dataset, scene, place)
+        if coding.colours != in_colours(scene):
+            raise ValueError("it is in colours" if in_colours(scene) else "it is not in colours, as those of the training")
         return coding.of(packed(dataset, scene, place) if coding.colours else grey(dataset, scene, place))
+
+
+def in_colours(of: Scene) -> bool:
+    """Whether a mask has red, green and blue."""
+    return of.bands == 3 and of.dtype == "uint8"
 
 
 def grey(dataset: Any, of: Scene, place: tuple[slice, slice]) -> numpy.ndarray:
@@ -36,9 +43,11 @@ def grey(dataset: Any, of: Scene, place: tuple[slice, slice]) -> numpy.ndarray:
 
 
 def packed(dataset: Any, of: Scene, place: tuple[slice, slice]) -> numpy.ndarray:
-    """The colours of a window, each as one number (int64)."""
-    pixels = opening.read(dataset, of, place)[0].astype(numpy.int64)
-    return (pixels[..., 0] << 16) | (pixels[..., 1] << 8) | pixels[..., 2]
+    """The colours of a window, each as one number (int64); NO_COLOUR where there is no data."""
+    pixels, holds = opening.read(dataset, of, place)
+    pixels = pixels.astype(numpy.int64)
+    found = (pixels[..., 0] << 16) | (pixels[..., 1] << 8) | pixels[..., 2]
+    return found if holds is None else numpy.where(holds.all(axis=2), found, codings.NO_COLOUR)
 
 
 def numbers(dataset: Any, of: Scene, place: tuple[slice, slice]) -> numpy.ndarray:

@@ -25,6 +25,7 @@ class Outlined:
     footprint: Any
     said: str
     damaged: frozenset[Tile] = frozenset()  # polygons are read as a whole
+    unknown: float = NODATA
     _tree: Any = field(default=None, repr=False)
 
     def window(self, place: tuple[slice, slice]) -> numpy.ndarray:

@@ -19,7 +19,7 @@ from trainer.kinds.objects import reading as objects
 from trainer.kinds.objects.kind import ObjectsInPictures
 from trainer.kinds.pixels import codings, drawn, reading
 from trainer.kinds.pixels.masks import alike, naming
-from trainer.tests.zoo import codings as made, reading as zoo, row
+from trainer.tests.zoo import codings as made, mask_files as files, reading as zoo, row
 
 
 def said(make, folder, **chosen):
@@ -60,6 +60,25 @@ def test_masks_of_objects_beside_new_pictures_are_compared_and_not_answered(tmp_
     assert len(found) == made.COUNT and all(e.target for e in found)
     rows, _, _ = reading.to_predict(sources, measured=False)
     assert len(rows) == made.COUNT and all(e.target == f"{drawn.DRAWN}object" for e in rows)
+
+
+def test_masks_of_classes_beside_new_pictures_are_compared_with_classes_and_not_with_objects(tmp_path):
+    files.ROWS[0].make(tmp_path)
+    sources = Sources(images=inputs(tmp_path))
+    rows, _, _ = reading.to_predict(sources, measured=False)
+    assert len(rows) == made.COUNT and {e.target for e in rows} == {f"{drawn.DRAWN}river; road"}
+    assert all(set(numpy.unique(e.content.mask.classes((drawn.BACKGROUND, "road"), 254))) == {0, 1, 254} for e in rows)
+    found, _, _ = objects.to_predict(ObjectsInPictures(), sources)
+    assert len(found) == made.COUNT and not any(e.target for e in found)
+
+
+def test_pictures_with_their_mask_in_alpha_are_learnt_without_it(tmp_path):
+    row_of_alpha = next(r for r in files.ROWS if r.name == "masks-in-alpha")
+    data = said(row_of_alpha.make, tmp_path, task="image-segmentation").data
+    for example in (e for rows in data.splits.values() for e in rows):
+        name = int(example.file.rpartition("/")[2].partition(".")[0])
+        assert (numpy.asarray(Image.open(example.content.picture)) == made.noise(name)).all()
+        assert (example.content.coding.read(example.content.mask) == (files.squares(name, 1)[0] > 0)).all()
 
 
 def test_the_objects_of_a_scene_are_no_classes(tmp_path):
@@ -114,6 +133,10 @@ def test_masks_of_turned_pictures_are_refused_with_the_reason(tmp_path):
         ("labelmap.txt", "# label:color_rgb:parts:actions\nice:255,0,0::\nwater:0,0,9::\n", naming.Named(colours={0xFF0000: "ice", 9: "water"})),
         ("label_colors.txt", "255 0 0\tthe ice\n0 0 9\twater\n", naming.Named(colours={0xFF0000: "the ice", 9: "water"})),
         ("class_dict.csv", "name,r,g,b\nice,300,0,0\nwater,0,0,9\n", naming.Named()),
+        ("classes.txt", "0: soil\n2: ice\n", naming.Named({0: "soil", 2: "ice"})),
+        ("classes.csv", "id,name\n1,ice\n0,soil\n", naming.Named({0: "soil", 1: "ice"})),
+        ("labels.csv", "1,ice\n2,soil\n", naming.Named()),
+        ("classes.txt", "1 soil\n1 ice\n", naming.Named({0: "1 soil", 1: "1 ice"})),
         ("notes.txt", "soil\nice\n", naming.Named()),
         ("labels.csv", "file,label\na.png,ice\n", naming.Named()),
     ],
@@ -123,6 +146,44 @@ def test_files_name_classes_by_value_or_by_colour(tmp_path, name, text, expected
     found = naming.find(Sources(texts=inputs(tmp_path)))
     assert (found.values, found.colours) == (expected.values, expected.colours)
     assert found.file == (name if expected != naming.Named() else "")
+
+
+STYLE = """<!DOCTYPE qgis PUBLIC 'http://mrcc.com/qgis.dtd' 'SYSTEM'>
+<qgis><pipe><rasterrenderer type="paletted" band="1"><colorPalette>{}</colorPalette></rasterrenderer></pipe></qgis>"""
+ENTRY = '<paletteEntry value="{}" color="{}" label="{}" alpha="255"/>'
+
+
+@pytest.mark.parametrize(
+    ("entries", "values", "colours"),
+    [
+        ([("0", "#000009", "soil"), ("1", "#ff0000", "ice")], {0: "soil", 1: "ice"}, {9: "soil", 0xFF0000: "ice"}),
+        ([("1", "red", "ice"), ("2.0", "", "soil"), ("3", "#00ff00", ""), ("x", "#00ff00", "y")], {1: "ice", 2: "soil"}, {}),
+        ([("1", "#ff0000", "ice")], {}, {}),
+    ],
+)
+def test_a_style_of_qgis_names_values_and_colours(tmp_path, entries, values, colours):
+    (tmp_path / "mask.qml").write_text(STYLE.format("".join(ENTRY.format(*e) for e in entries)))
+    found = naming.find(Sources(others=inputs(tmp_path)))
+    assert (found.values, found.colours, found.partial) == (values, colours, bool(values))
+
+
+def test_a_style_need_not_name_all_values(tmp_path):
+    def styled(folder, entries):
+        made._pairs(folder, lambda i: made.png(made._layers(i)))
+        (folder / "mask.qml").write_text(STYLE.format("".join(ENTRY.format(*e) for e in entries)))
+
+    some = said(lambda f: styled(f, [("1", "#ff0000", "ice"), ("2", "#0000ff", "sea")]), tmp_path / "some")
+    assert some.data.labels == ("0", "ice", "sea")
+    other = said(lambda f: styled(f, [("7", "#ff0000", "ice"), ("8", "#0000ff", "sea")]), tmp_path / "other")
+    assert other.data.labels == ("0", "1", "2") and "names_unused" in other.said
+
+
+def test_colours_name_the_places_of_a_palette(tmp_path):
+    def palettes(folder):
+        made._palettes(folder, False)
+        (folder / "class_dict.csv").write_text(made.NAMED)
+
+    assert said(palettes, tmp_path).data.labels == ("soil", "ice", "water")
 
 
 def test_a_colour_near_a_named_one_has_its_name():

@@ -207,7 +207,7 @@ def test_drawings_are_as_the_stored_picture_and_not_as_the_turned_one(tmp_path):
 def test_a_class_called_background_is_as_no_shape(tmp_path):
     (tmp_path / "a.png").write_bytes(png(numpy.zeros((12, 12, 3), numpy.uint8)))
     picture = Picture(Input("a.png", tmp_path / "a.png", 1, ""), 12, 12, "", [shape("a; b"), shape("Background", SQUARE / 3 + 3)])
-    drawing = drawn.of(picture)
+    drawing = drawn.of(picture, apart=False)
     read = drawing.classes((BACKGROUND, "a, b"), 254)
     assert (read == 1).sum() == 36 - (read[1:7, 1:7] == 0).sum() and read[4, 4] == 0
     assert outlined.in_words(drawing) == "outlines: a, b; background"

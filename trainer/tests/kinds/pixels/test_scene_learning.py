@@ -29,7 +29,7 @@ from trainer.data.vectors.layer import Layer
 from trainer.errors import UserError
 from trainer.kinds.pixels import codings
 from trainer.kinds.pixels.codings import NODATA
-from trainer.kinds.pixels.scenes import cutting, finding, learning, mapped, places
+from trainer.kinds.pixels.scenes import cutting, finding, learning, mapped, masks, places
 from trainer.run import run
 from trainer.run_folder.events import Events
 from trainer.tests.zoo import reading, row
@@ -139,16 +139,47 @@ def test_a_mask_of_another_size_is_refused_with_both(tmp_path):
     assert error.code == "mask_sizes" and "1040 x 1030" in error.what
 
 
-def test_a_mask_in_colours_is_refused_with_the_way(tmp_path):
+def test_a_mask_in_colours_says_the_same_as_one_of_numbers(tmp_path):
     pixels, truth = ground()
-    colours = numpy.asarray([(0, 0, 0), (255, 0, 0)], numpy.uint8)[truth.astype(int)].transpose(2, 0, 1)
-    files = {"a.tif": write(tmp_path / "a.tif", pixels).read_bytes(), "m.tif": write(tmp_path / "m.tif", colours).read_bytes()}
-    error = claimed(tmp_path, files).error
-    assert error.code == "mask_colours" and "m.tif" in error.what
-    assert (
-        claimed(tmp_path / "half", {**files, "m.tif": write(tmp_path / "m.tif", truth[:1030].astype(numpy.uint8)).read_bytes()}).error.code
-        == "mask_sizes"
-    )
+    truth = truth.astype(numpy.uint8) + (numpy.arange(SIDE) < 200)
+    colours = numpy.asarray([(0, 0, 255), (255, 0, 0), (9, 9, 9)], numpy.uint8)
+    masks = {"m": truth, "rgb": colours[truth].transpose(2, 0, 1)}
+    files = {name: write(tmp_path / f"{name}.tif", values).read_bytes() for name, values in {**masks, "a": pixels}.items()}
+    names = {"class_dict.csv": "name,r,g,b\nice,255,0,0\nsea,0,0,255\nrock,9,9,9\n", "classes.txt": "sea\nice\nrock\n"}
+    grey = claimed(tmp_path / "of numbers", {"a.tif": files["a"], "m.tif": files["m"], "classes.txt": names["classes.txt"]}).data
+    data = claimed(tmp_path / "in colours", {"a.tif": files["a"], "m.tif": files["rgb"], "class_dict.csv": names["class_dict.csv"]}).data
+    assert (grey.labels, data.labels) == (("sea", "ice", "rock"), ("sea", "rock", "ice"))
+    read = [{e.file: e.content.coding.read(e.content.mask) for rows in d.splits.values() for e in rows} for d in (grey, data)]
+    assert read[0].keys() == read[1].keys() and all((numpy.asarray([0, 2, 1])[read[0][n]] == read[1][n]).all() for n in read[0])
+
+
+def test_a_mask_in_colours_is_compared_only_with_a_model_of_colours(tmp_path):
+    _, truth = ground()
+    colours = numpy.asarray([(0, 0, 255), (255, 0, 0)], numpy.uint8)[truth.astype(int)].transpose(2, 0, 1)
+    place = slice(0, 64), slice(0, 64)
+    mask = write(tmp_path / "rgb.tif", colours)
+    coding = codings.Classes((0x0000FF, 0xFF0000), colours=True)
+    assert (masks.window(mask, place, coding) == truth[place]).all()
+    for file, other in ((mask, codings.Classes((0, 1))), (write(tmp_path / "grey.tif", truth.astype(numpy.uint8)), coding)):
+        with pytest.raises(ValueError, match="colours"):
+            masks.window(file, place, other)
+
+
+def test_a_clear_pixel_of_a_mask_in_colours_has_no_class(tmp_path):
+    pixels, truth = ground()
+    colours = numpy.zeros((4, SIDE, SIDE), numpy.uint8)
+    colours[0], colours[2], colours[3] = 255 * truth, 255 * ~truth, 255
+    colours[3, :, :300] = 0
+    scene, mask = write(tmp_path / "a.tif", pixels), tmp_path / "rgb.tif"
+    form = {"count": 4, "height": SIDE, "width": SIDE, "dtype": "uint8", "photometric": "RGB", "alpha": "yes"}
+    with rasterio.open(mask, "w", driver="GTiff", **form) as file:
+        file.write(colours)
+    right, block = cutting.Masked(mask, opening.scene(mask), False), places.Block(0, 0, 256, 128, 128)
+    _, known, _ = cutting.counted(opening.scene(scene), right, block.place)
+    assert known == 128 * (256 + 128 - 300)
+    _, cut = cutting.cut(Input("a.tif", scene, 0, ""), opening.scene(scene), right, block, tmp_path)
+    coding = codings.Classes((0x0000FF, 0xFF0000), codings.NO_COLOUR, colours=True)
+    assert (coding.read(cut.file) == numpy.where(numpy.arange(256, 384) < 300, codings.UNLABELLED, truth[:128, 256:384])).all()
 
 
 def test_a_value_without_a_name_is_refused(tmp_path):
