@@ -58,7 +58,7 @@ _WORD = re.compile(r"[a-z]+")
 _NATURAL = re.compile(r"(\d+)")
 
 _SPLITS = (
-    ("test", re.compile(r"(?<![a-z])test(ing)?(set|data)?(?![a-z])")),
+    ("test", re.compile(r"(?<![a-z])(public|private)?[ _-]?test(ing)?(set|data)?(?![a-z])")),
     ("validation", re.compile(r"(?<![a-z])(val|valid|validation|dev|development)(set|data)?(?![a-z])")),
     ("train", re.compile(r"(?<![a-z])train(ing)?(set|data)?(?![a-z])")),
 )
@@ -157,6 +157,11 @@ def chosen_split(name: str) -> str:
 def in_form(name: str) -> str:
     """``name`` without the folder that says what the file was chosen for."""
     return name[name.index("/") + 1 :] if chosen_as(name) else name
+
+
+def is_split(value: str) -> bool:
+    """Whether a cell says nothing but a split: train, Testing, PublicTest."""
+    return any(pattern.fullmatch(value.strip().lower()) for _, pattern in _SPLITS)
 
 
 def split_of(name: str) -> str | None:

@@ -46,7 +46,7 @@ def useless(p: Profile) -> str:
         return "empty"
     if p.distinct == 1 and p.cells == p.rows:
         return "the same in every row"
-    if p.is_identifier or (names.is_identifier(p.name) and p.distinct > 0.5 * p.cells and p.cells >= 20):
+    if p.is_identifier or (names.is_identifier(p.name) and not p.fractions and p.distinct > 0.5 * p.cells and p.cells >= 20):
         return "an identifier"
     if p.dates >= values.MOSTLY:
         return "dates"

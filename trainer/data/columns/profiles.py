@@ -47,6 +47,7 @@ class Profile:
     limited: int = 0  # cells such as <0.5, which count as numbers
     sequences: float = 0.0  # share of sequences of bases or amino acids, and of molecules
     short: str = ""  # the lower name, where the name was put together from two rows
+    fractions: bool = False  # some numbers are not whole
 
     @property
     def numeric(self) -> bool:
@@ -98,7 +99,7 @@ class Profile:
         if self.cells < MIN_ROWS or self.distinct < 0.99 * self.cells:
             return False
         if self.numeric:
-            return self.counts_up or (names.is_identifier(self.name) and not self.comma)
+            return self.counts_up or (names.is_identifier(self.name) and not self.comma and not self.fractions)
         return self.words < MIN_TEXT_WORDS and self.dates < values.MOSTLY and not self.is_sequence
 
 
@@ -209,6 +210,7 @@ def _described(name: str, cells: Cells, rows: int, short: str, comma: bool = Fal
         shapes=sum(_SHAPE.match(c) is not None for c in known) / len(known) if known else 0.0,
         sequences=0.0 if numbers >= values.MOSTLY else sequences.share(known),
         short=short,
+        fractions=any(n is not None and not n.is_integer() for n in (values.fast_number(c, comma) for c in known)),
     )
 
 

@@ -15,6 +15,7 @@ from trainer.data.images import Index
 from trainer.errors import UserError, some
 from trainer.kinds.derived import by_loss, candidates
 from trainer.kinds.rows import conversations as forms, label_sets, numbers, pairs, unsupported_tasks
+from trainer.kinds.rows.clues import same
 
 TEXT, IMAGE, TABLE, LANGUAGE = "text", "image", "table", "language"  # the kinds that read rows
 WORDS = {TEXT: "text", IMAGE: "image", TABLE: "tabular"}  # how their tasks begin
@@ -96,6 +97,9 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index,
     choice = choices.label({n: p for n, p in rest.items() if n not in paths}, settings.label_column, where, settings.task, bool(paths), in_order)
     roles.label = choice.columns[0]
     roles.decisions.append(("label_column", roles.label, choice.why))
+    if not settings.label_column.strip() and roles.label.strip().lower() not in names.LABELS:
+        same.check_one_of(roles.label, {n: p for n, p in rest.items() if n not in paths}, tables, where)
+    _drop_twins(roles, rest, tables)
     rest.pop(roles.label)
     kind = _kind(rest, paths, settings, where)
     if kind in (TEXT, TABLE) and settings.task == "auto":
@@ -129,6 +133,17 @@ def _label_sets(roles: Roles, sets: label_sets.Form, rest: dict[str, Profile], s
     why = "as requested" if settings.task == roles.task else f"{things} may have several labels, or none"
     roles.decisions.append(("task", roles.task, f"The task is multi-label classification: {why}."))
     return roles
+
+
+def _drop_twins(roles: Roles, rest: dict[str, Profile], tables: list[Table]) -> None:
+    """Take the columns out of ``rest`` that say the same as the label."""
+    if twins := same.twins(roles.label, rest, tables):
+        for name in twins:
+            rest.pop(name)
+        one = len(twins) == 1
+        what = f"The column{'s' * (not one)} {some(twins, 6)} {'names' if one else 'name'} the classes of {roles.label}, one to one"
+        roles.decisions.append(("columns_like_label", twins, f"{what}, and {'is' if one else 'are'} not read: with {'it' if one else 'them'} a model "
+                                "would know the answer."))  # fmt: skip
 
 
 def _image_columns(tables: list[Table], rest: dict[str, Profile], settings, images: Index) -> list[str]:
@@ -192,8 +207,9 @@ def _side_columns(roles: Roles, tables: list[Table], seen: dict[str, Profile], s
             setattr(roles, role, choices.resolve(wanted, seen, f"{role}_column", where))
     if roles.split or settings.label_column.strip().lower() in names.SPLIT_COLUMNS:
         return
-    for name in (n for n in seen if n.strip().lower() in names.SPLIT_COLUMNS and seen[n].distinct <= 4):
-        if all(names.split_of(v) for v in {c.strip() for t in tables for c in t.different(name)}):
+    for name in (n for n in seen if 2 <= seen[n].distinct <= 4 and n.strip().lower() != settings.label_column.strip().lower()):
+        cells = {c.strip() for t in tables for c in t.different(name)}
+        if all(map(names.is_split, cells)) or (name.strip().lower() in names.SPLIT_COLUMNS and all(map(names.split_of, cells))):
             roles.split = name
             roles.decisions.append(("split_column", name, f"{names.column(name)} assigns the rows to training, validation and test."))
             return
