@@ -17,6 +17,7 @@ from trainer.errors import UserError, some
 
 MIN_FOLDERS = 2
 MIN_FILES = 2  # in a folder, for its name to be a label
+_NO_LABELS = frozenset(("unsup", "unsupervised", "unlabeled", "unlabelled"))  # folders of files whose label nobody knows
 _LEVEL = re.compile(r"folder (\d+)")
 
 
@@ -42,7 +43,7 @@ def read(sources: list[Input], wanted: str) -> list[Labelled]:
     level = _level(varying, levels, wanted)
     files = []
     for source, parts in zip(sources, folders):
-        if len(parts) > level:
+        if len(parts) > level and parts[level].lower() not in _NO_LABELS:
             files.append(Labelled(source, parts[level], _split(source, parts, divides)))
     counts = collections.Counter(f.label for f in files)
     return files if sum(n >= MIN_FILES for n in counts.values()) >= MIN_FOLDERS else []

@@ -44,7 +44,8 @@ WEIGHTS = ("bin", "safetensors", "pt", "pth", "ckpt", "h5", "onnx")  # beside th
 _SYSTEM_FILES = frozenset(("thumbs.db", "ehthumbs.db", "desktop.ini", "icon\r"))
 
 _NOT_READ = {
-    "an unsupported archive format: use ZIP": (*COMPRESSED, "tar", "tgz", "7z", "rar"),
+    "compressed, and its name does not say what is in it: give it an ending such as .csv.gz, or use ZIP": COMPRESSED,
+    "an unsupported archive format: use ZIP": ("tar", "tgz", "7z", "rar"),
     "an unsupported image format: use PNG or JPEG": ("heic", "heif", "avif", "svg", "psd", "nef", "cr2"),
     "weights or pickled objects, which are never loaded": ("safetensors", "pt", "pth", "ckpt", "onnx", "pkl", "pickle", "joblib"),
     "binary data of a form that its name does not tell: save it as CSV, or as images": ("bin",),
@@ -135,6 +136,8 @@ def not_read(name: str) -> str:
     """Why a file of this name is neither a table, a text nor an image."""
     kind = extension(name)
     inner = extension(PurePosixPath(name.rstrip()).stem) if kind in COMPRESSED else ""
+    if inner == "tar":
+        kind = inner
     return (
         foreign.by_ending(inner)
         or foreign.by_ending(kind)

@@ -144,7 +144,8 @@ def in_column(name: str, tables: list[Table], asked: bool) -> Form | None:
     lists = sum(_list(c) is not None for c in cells)
     if cells and lists >= values.MOSTLY * len(cells):
         uses = collections.Counter(label for c in cells for label in parts(c, ";"))
-        repeat = 2 <= len(uses) <= MAX_LABELS and uses.total() >= 3 * len(uses)
+        differ = len({frozenset(parts(c, ";")) for c in cells}) > 1
+        repeat = differ and 2 <= len(uses) <= MAX_LABELS and uses.total() >= 3 * len(uses)
         return Form((name,), ";", f"{names.column(name)} has a list of labels in each row.") if repeat else None
     for separator in SEPARATORS:
         if _combine([parts(c, separator) for c in cells], asked):

@@ -33,7 +33,7 @@ from trainer.kinds.rows import (
     row_by_row,
     unlabelled_files,
 )
-from trainer.kinds.rows.clues import contests, other_files
+from trainer.kinds.rows.clues import contests, copies, other_files
 from trainer.kinds.rows.labelled_files import Reading
 from trainer.kinds.rows.roles import IMAGE, TABLE, Roles
 
@@ -202,6 +202,7 @@ def _read(found: Sources, settings, checks: Checks) -> Reading:
 def _tables(sources: list, found: Sources, index: images.Index, settings, checks: Checks):
     """The tables to use, the roles of their columns and their profiles; with labels that stand in other files."""
     read = contests.without_answers(_tables_or_lines(sources, found, settings, checks), index, found.ignored)
+    read = copies.without(read, found.ignored)
     if not read:
         raise from_tables.no_table(found.ignored)
     if not settings.repairs:
