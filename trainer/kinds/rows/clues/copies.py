@@ -8,7 +8,7 @@ from trainer.data.columns import values
 from trainer.data.formats.table import Table
 from trainer.data.sources import Ignored
 
-_COPY = re.compile(r"^(copy|kopie) (of|von) |[ _-]*(\(\d+\)|copy|kopie|backup|bak)\b", re.IGNORECASE)  # in the name of a copy
+_COPY = re.compile(r"^(copy|kopie) (of|von) |[ _-]*(\(\d+\)|(copy|kopie|backup|bak)\b)", re.IGNORECASE)  # in the name of a copy
 _FEWEST = 20  # rows, from which equal tables are no chance
 
 
