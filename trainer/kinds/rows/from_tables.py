@@ -129,7 +129,7 @@ def reading(group: list[Table], roles: Roles, seen: dict, index: images.Index, s
         roles.labelled
         and roles.sets is None
         and roles.label in seen
-        and (style := gaps.class_style(group, roles.label, seen[roles.label], settings, checks.events))
+        and (style := gaps.class_style(group, roles, seen[roles.label], settings, checks.events))
     ):
         styles[roles.label] = style
     gaps.say(roles, seen, checks.events)

@@ -34,6 +34,7 @@ class Roles:
     split: str = ""
     group: str = ""
     sets: label_sets.Form | None = None  # how the labels are written where rows have several
+    class_names: dict[str, str] = field(default_factory=dict)  # of labels that are numbers, where a file has them
     decisions: list[tuple[str, object, str]] = field(default_factory=list)
 
     @property
