@@ -58,6 +58,8 @@ _CHOSEN = re.compile(r"(data|train|validation|test|labels|settings|model) \(form
 _WORD = re.compile(r"[a-z]+")
 _NATURAL = re.compile(r"(\d+)")
 
+_IS_SPLIT = {"is_train": "train", "istrain": "train", "is_training": "train", "in_train": "train", "is_test": "test", "istest": "test"}
+_YES_NO = ({"0", "1"}, {"0.0", "1.0"}, {"false", "true"}, {"no", "yes"})
 _SPLITS = (
     ("test", re.compile(r"(?<![a-z])(public|private)?[ _-]?test(ing)?(set|data)?(?![a-z])")),
     ("validation", re.compile(r"(?<![a-z])(val|valid|validation|dev|development)(set|data)?(?![a-z])")),
@@ -165,6 +167,19 @@ def in_form(name: str) -> str:
 def is_split(value: str) -> bool:
     """Whether a cell says nothing but a split: train, Testing, PublicTest."""
     return any(pattern.fullmatch(value.strip().lower()) for _, pattern in _SPLITS)
+
+
+def says_split(column: str, cells: set[str]) -> bool:
+    """Whether a column such as is_train says with yes and no which rows are for training."""
+    return column.strip().lower() in _IS_SPLIT and {c.lower() for c in cells} in _YES_NO
+
+
+def split_of_cell(column: str, cell: str) -> str | None:
+    """The split that a cell of a column of splits stands for; None for none."""
+    if says := _IS_SPLIT.get(column.strip().lower()):
+        is_so = cell.lower() in ("1", "1.0", "true", "yes")
+        return says if is_so else "test" if says == "train" else "train"
+    return split_of(cell)
 
 
 def split_of(name: str) -> str | None:

@@ -28,6 +28,7 @@ _KEPT = (
     "{column} tells rows that belong together: rows with the same one are much more alike in {label} than others. So they stay in one split, the "
     "column is not read, and the scores stand for new ones. If the model is to answer for known ones, set data.split to random."
 )
+_QUESTIONS = ("ambiguous_label", "one_class_in_columns")
 MOST_FILLED = 0.34  # of the columns that a model reads: a table that lacks more of them is another one
 
 
@@ -89,6 +90,8 @@ def choose(found: list[Table], settings, index: images.Index, ignored: Ignored):
             if named:
                 roles.decisions = [(what, choice, named if what == "label_column" else why) for what, choice, why in roles.decisions]
         except UserError as e:
+            if refused is None and e.code in _QUESTIONS:
+                raise  # it can be trained on, once it is known which column is the label: a smaller table is not what is meant
             refused = refused or e  # the user most likely means the largest table, so its error is reported
             continue
         if settings.repairs and roles.reads_cells and roles.labelled:

@@ -220,6 +220,7 @@ def _tables(sources: list, found: Sources, index: images.Index, settings, checks
         chosen = chosen.with_chosen(group_column=added.group)
     _look(read, found, index, settings, checks)
     group, roles, seen = from_tables.choose(read, chosen, index, found.ignored)
+    copies.check_forms(group)
     if not chosen.label_column.strip() and roles.label.lower() not in names.LABELS:
         other_files.check_labels(group, read, roles.label)
     if roles.label == added.label:

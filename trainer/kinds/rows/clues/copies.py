@@ -1,4 +1,4 @@
-"""Tables that are in the dataset twice: data (1).csv, or data.csv beside data.json."""
+"""Tables that are in the dataset twice: data (1).csv, data.csv beside data.json, or data_normalized.csv beside data.csv."""
 
 import re
 from pathlib import PurePosixPath
@@ -7,8 +7,10 @@ from trainer.data import names
 from trainer.data.columns import values
 from trainer.data.formats.table import Table
 from trainer.data.sources import Ignored
+from trainer.errors import UserError
 
 _COPY = re.compile(r"^(copy|kopie) (of|von) |[ _-]*(\(\d+\)|(copy|kopie|backup|bak)\b)", re.IGNORECASE)  # in the name of a copy
+_FORM = re.compile(r"[ _-]*(normali[sz]ed|standardi[sz]ed|scaled|raw|original|orig|clean|cleaned|processed|preprocessed|imputed|encoded|log)(?![a-z])")
 _FEWEST = 20  # rows, from which equal tables are no chance
 
 
@@ -27,3 +29,22 @@ def without(found: list[Table], ignored: Ignored) -> list[Table]:
             first[key] = table.name
         kept.append(table)
     return [t for t in found if any(t is k for k in kept)]
+
+
+def check_forms(group: list[Table]) -> None:
+    """Raise UserError where two tables that are read together are the same rows in two forms, as their names and a column say: each row would be
+    among the training rows in one form, and perhaps among the test rows in the other."""
+    plain = [t for t in group if type(t) is Table and len(t.rows) >= _FEWEST and names.split_of(t.name) is None]
+    first: dict[tuple[str, int], Table] = {}
+    for table in plain:
+        base = _FORM.sub("", PurePosixPath(table.name).name.lower().partition(".")[0])
+        other = first.setdefault((base, len(table.rows)), table)
+        if other is table or other.lacks(table.columns):
+            continue
+        same = [c for c in table.columns if table.cells(c) == other.cells(c) and len(table.different(c)) > 1]
+        if same and len(same) < len(table.columns):
+            raise UserError(
+                "same_rows_twice",
+                f"{other.name} and {table.name} have the same {same[-1]} in each row and other values beside it: they are the same rows in two forms.",
+                "Set data_file to the one to train on, or remove the other.",
+            )
