@@ -43,7 +43,8 @@ _MARKS = (
     (b"MATLAB 5.0 MAT-file", "mat"), (b"MATLAB 7.3 MAT-file", "mat"), (b"RDX2\n", "rds"), (b"RDX3\n", "rds"), (b"RDA2\n", "rds"),
     (b"$FL2", "sav"), (b"$FL3", "sav"), (b"<stata_dta>", "dta"), (b"Obj\x01", "avro"),
     (b"SIMPLE  =", "fits"), (b"GRIB", "grib"), (b"SQLite format 3\x00", "sqlite"), (b"LASF", "las"), (b"%PDF-", "pdf"),
-    (b"!Series_title", "soft"), (b"^DATABASE", "soft"), (b"fLaC", "flac"), (b"OggS", "ogg"), (b"ID3", "mp3"), (b"##fileformat=VCF", "vcf"), (b"BAM\x01", "bam"),
+    (b"!Series_title", "soft"), (b"^DATABASE", "soft"),
+    (b"fLaC", "flac"), (b"OggS", "ogg"), (b"ID3", "mp3"), (b"##fileformat=VCF", "vcf"), (b"BAM\x01", "bam"),
 )  # fmt: skip
 _FASTQ = re.compile(rb"@[^\r\n]+\r?\n[ACGTUNacgtun.]+\r?\n\+[^\r\n]*\r?\n[!-~]+\r?\n")
 _CONTAINERS = (

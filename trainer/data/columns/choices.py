@@ -10,7 +10,6 @@ from trainer.data.columns.values import MOSTLY
 from trainer.data.names import LABELS, TEXTS, TITLE, column, nfc
 from trainer.errors import UserError, some
 
-
 _NO_NAME = re.compile(r"column \d+")
 _TARGET = re.compile(r"(y|target|label|output|response)[ _-]?\d+", re.IGNORECASE)  # one of several
 _YEAR = frozenset(("year", "yr", "jahr", "année", "annee", "año"))
@@ -69,7 +68,9 @@ def _by_values(seen: dict[str, Profile], where: str, task: str, pictures: bool, 
     first = seen[names[0]]
     if _NO_NAME.fullmatch(best) and best == names[-1] and first.name in rest and first.distinct < seen[best].distinct:  # both places are usual
         ask_label([best, *rest], seen, where)
-    if (target := _TARGET.fullmatch(best.strip())) and len(alike := [n for n in names if (m := _TARGET.fullmatch(n.strip())) and m[1] == target[1]]) > 1:
+    if (target := _TARGET.fullmatch(best.strip())) and len(
+        alike := [n for n in names if (m := _TARGET.fullmatch(n.strip())) and m[1] == target[1]]
+    ) > 1:
         ask_label(alike, seen, where)
     place = "the only" if not in_order else "the last" if best == names[-1] else "the first" if best == names[0] else "a"
     what = "few, repeating values" if seen[best].is_class else "measured numbers"
@@ -134,7 +135,7 @@ def _offer(p: Profile) -> str:
 
 def _is_usual(p: Profile, task: str) -> bool:
     """Whether the column may be the label of ``task`` where nobody says so: dates, also as numbers like 20210710, and years are not."""
-    return _fits(p, task) and not p.tells_when_or_where and p.name.strip().lower() not in _YEAR
+    return _fits(p, task) and not (p.tells_when_or_where or p.tells_folds or p.name.strip().lower() in _YEAR)
 
 
 def _fits(p: Profile, task: str) -> bool:

@@ -5,7 +5,6 @@ from trainer.data.columns import values
 from trainer.data.columns.profiles import Profile
 from trainer.errors import UserError, some
 
-_FOLDS, _MOST_FOLDS = frozenset(("fold", "folds", "kfold", "k_fold", "cv_fold", "fold_id")), 20
 NUMBER, CATEGORY = "number", "category"
 DATE, TEXT, LIST, NAME = "date", "text", "list", "name"  # columns that are read where they make the held-out loss smaller
 
@@ -49,7 +48,7 @@ def useless(p: Profile) -> str:
         return "the same in every row"
     if p.is_identifier or (names.is_identifier(p.name) and not p.fractions and p.distinct > 0.5 * p.cells and p.cells >= 20):
         return "an identifier"
-    if p.name.strip().lower() in _FOLDS and p.numeric and p.distinct <= _MOST_FOLDS and not p.fractions:
+    if p.tells_folds:
         return "how the rows were divided"
     if p.dates >= values.MOSTLY:
         return "dates"

@@ -16,6 +16,7 @@ MIN_TEXT_WORDS = 3.0  # on average, for a column to be taken as text without a t
 FEW_NUMBERS = 20  # different values, up to which a number may be a class
 FEW_VALUES = 50  # different values, up to which anything may be a class or a category
 FEW_SHARE = 20  # rows for each value, from which more than FEW_VALUES are few
+_FOLDS = frozenset(("fold", "folds", "kfold", "k_fold", "cv_fold", "fold_id"))
 MIXED = "some of its numbers have a decimal comma and others a decimal point"
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")
 _SHAPE = re.compile(r"(SRID=\d+;)?((MULTI)?(POINT|LINESTRING|POLYGON)|GEOMETRYCOLLECTION)\s*(Z|M|ZM)?\s*(\(\s*[\d(+-]|EMPTY)", re.IGNORECASE)
@@ -92,6 +93,11 @@ class Profile:
     def tells_when_or_where(self) -> bool:
         """Dates, times of day or shapes on a map: nothing that is predicted unless the user says so."""
         return max(self.dates, self.clock_times, self.shapes) >= values.MOSTLY
+
+    @property
+    def tells_folds(self) -> bool:
+        """Whether the column numbers the parts into which people divided the rows: neither an input nor a label."""
+        return self.name.strip().lower() in _FOLDS and self.numeric and self.distinct <= FEW_NUMBERS and not self.fractions
 
     @property
     def is_identifier(self) -> bool:

@@ -51,7 +51,12 @@ def find(text: str, prose: bool) -> Blanks | None:
         columns, count = Counter(map(len, rows)).most_common(1)[0]
         even = [row for row in rows if len(row) == columns]
         heads = len(rows[0]) == columns - 1  # names without one for the first column, or a title
-        if columns >= 2 and count >= _EVEN * (len(rows) - heads) and count >= min(MIN_ROWS, len(lines) - 1) and (_has_numbers(even, prose) or _are_files(even)):
+        if (
+            columns >= 2
+            and count >= _EVEN * (len(rows) - heads)
+            and count >= min(MIN_ROWS, len(lines) - 1)
+            and (_has_numbers(even, prose) or _are_files(even))
+        ):
             return Blanks(columns, quoted)
     return _fixed(lines, prose)
 

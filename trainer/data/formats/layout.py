@@ -95,7 +95,9 @@ def _without_questions(rows: list[Row], found: list[Repair]) -> list[Row]:
     """The rows without the two that Qualtrics writes below the names: each question, and its number in the survey."""
     if len(rows) < 4 or not all(c.strip().startswith('{"ImportId"') for c in rows[2][1]):
         return rows
-    found.append(Repair("questions", 2, "2 rows below the names of the columns hold the questions and their numbers in Qualtrics, which are no data."))
+    found.append(
+        Repair("questions", 2, "2 rows below the names of the columns hold the questions and their numbers in Qualtrics, which are no data.")
+    )
     return [rows[0], *rows[3:]]
 
 

@@ -210,7 +210,11 @@ def _side_columns(roles: Roles, tables: list[Table], seen: dict[str, Profile], s
         return
     for name in (n for n in seen if 2 <= seen[n].distinct <= 4 and n.strip().lower() != settings.label_column.strip().lower()):
         cells = {c.strip() for t in tables for c in t.different(name)}
-        if all(map(names.is_split, cells)) or (name.strip().lower() in names.SPLIT_COLUMNS and all(map(names.split_of, cells))) or names.says_split(name, cells):
+        if (
+            all(map(names.is_split, cells))
+            or (name.strip().lower() in names.SPLIT_COLUMNS and all(map(names.split_of, cells)))
+            or names.says_split(name, cells)
+        ):
             roles.split = name
             roles.decisions.append(("split_column", name, f"{names.column(name)} assigns the rows to training, validation and test."))
             return

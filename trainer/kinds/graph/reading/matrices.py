@@ -6,6 +6,7 @@ image; no number is negative, most are 0, and so is the diagonal. Correlations, 
 
 import csv
 import io
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,7 +49,7 @@ def as_edges(sources: Sources, settings, work: Path) -> tuple[Sources, str]:
     return kept, why
 
 
-def _written(source: Input, columns: tuple[str, ...], rows: list[tuple[str, ...]], work: Path, name: str) -> Input:
+def _written(source: Input, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]], work: Path, name: str) -> Input:
     """The same file of the dataset, as a table with these columns."""
     file = work / f"matrix {name}.csv"
     work.mkdir(parents=True, exist_ok=True)
@@ -83,7 +84,7 @@ def _read(source: Input, settings) -> tuple[list[str], numpy.ndarray] | None:
 def _is_network(weights: numpy.ndarray) -> bool:
     side = len(weights)
     edges = numpy.count_nonzero(weights) - numpy.count_nonzero(weights.diagonal())
-    return not weights.diagonal().any() and weights.min() >= 0 and 0 < edges <= _MOST_EDGES * side * (side - 1)
+    return bool(not weights.diagonal().any() and weights.min() >= 0 and 0 < edges <= _MOST_EDGES * side * (side - 1))
 
 
 def _cells(source: Input, settings) -> list[list[str]] | None:

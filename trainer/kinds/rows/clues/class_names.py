@@ -1,4 +1,4 @@
-"""Names of classes in a file of their own: classes.txt, activity_labels.txt, label_map.json, or the card of a dataset, beside labels that are numbers."""
+"""Names of classes in a file of their own, beside labels that are numbers: classes.txt, label_map.json, or the card of a dataset."""
 
 import json
 import re

@@ -10,12 +10,15 @@ from trainer.data.sources import Ignored
 from trainer.errors import UserError
 
 _COPY = re.compile(r"^(copy|kopie) (of|von) |[ _-]*(\(\d+\)|(copy|kopie|backup|bak)\b)", re.IGNORECASE)  # in the name of a copy
-_FORM = re.compile(r"[ _-]*(normali[sz]ed|standardi[sz]ed|scaled|raw|original|orig|clean|cleaned|processed|preprocessed|imputed|encoded|log)(?![a-z])")
+_FORM = re.compile(
+    r"[ _-]*(normali[sz]ed|standardi[sz]ed|scaled|raw|original|orig|clean|cleaned|processed|preprocessed|imputed|encoded|log)(?![a-z])"
+)
 _FEWEST = 20  # rows, from which equal tables are no chance
 
 
 def without(found: list[Table], ignored: Ignored) -> list[Table]:
-    """The tables without those that hold the same rows as another one of the same split and name, but for what a copy is called. Large tables, whose cells stay in files, are not compared."""
+    """The tables without those that hold the same rows as another one of the same split and name, but for what a copy is called. Large tables,
+    whose cells stay in files, are not compared."""
     first: dict[tuple, str] = {}
     kept = []
     for table in sorted(found, key=lambda t: (len(t.name), t.name)):  # data.csv comes before data (1).csv
@@ -45,6 +48,6 @@ def check_forms(group: list[Table]) -> None:
         if same and len(same) < len(table.columns):
             raise UserError(
                 "same_rows_twice",
-                f"{other.name} and {table.name} have the same {same[-1]} in each row and other values beside it: they are the same rows in two forms.",
+                f"{other.name} and {table.name} have the same {same[-1]} in each row and other values beside it: the same rows in two forms.",
                 "Set data_file to the one to train on, or remove the other.",
             )

@@ -50,7 +50,7 @@ def check_one_of(label: str, seen: dict[str, Profile], tables: list[Table], wher
     raise UserError(
         "one_class_in_columns",
         f"In each row of {where} exactly one of the columns {some(group, 6)} is 1: together they name one class, and any of them could be the label.",
-        f"Set label_column to the column to predict. To predict the class, write it into one column. To tell {label} from the others, remove the others.",
+        f"Set label_column to the column to predict. To predict the class, write it into one column. To tell {label} from the others, remove these.",
     )
 
 
