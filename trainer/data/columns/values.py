@@ -16,7 +16,7 @@ MOSTLY = 0.95  # of the cells that are not empty make a column one of numbers or
 _ERRORS = ("#n/a", "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!")  # of spreadsheets
 _MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "?", "-", *_ERRORS))
 MAY_BE_MISSING = _MISSING | frozenset(("--", "***", "nd", "m", "inf", "-inf"))  # beside numbers; alone, some of them may mean something
-_NO_LABEL = frozenset(("nan", "null", "n/a", "<na>", "?", *_ERRORS))  # but not none, na or -, which may well be classes
+_NO_LABEL = frozenset(("nan", "null", "n/a", "<na>", *_ERRORS))  # but not none, na or -, which may well be classes
 _WHOLE = re.compile(r"([+-]?\d+)\.0+")
 _POINT = re.compile(r"[+-]?(?=\.?\d)(\d+|[1-9]\d{0,2}(,\d{3})+)?(\.\d+|\.)?([eE][+-]?\d+)?")
 _LIMIT = re.compile(r"([<>≤≥])=?\s*(.+)")

@@ -42,7 +42,8 @@ def check_forms(group: list[Table]) -> None:
     for table in plain:
         base = _FORM.sub("", PurePosixPath(table.name).name.lower().partition(".")[0])
         other = first.setdefault((base, len(table.rows)), table)
-        if other is table or other.lacks(table.columns):
+        says = any(_FORM.search(PurePosixPath(t.name).name.lower().partition(".")[0]) for t in (table, other))
+        if other is table or not says or other.lacks(table.columns):
             continue
         same = [c for c in table.columns if table.cells(c) == other.cells(c) and len(table.different(c)) > 1]
         if same and len(same) < len(table.columns):
