@@ -23,7 +23,8 @@ from trainer.data.sources import Sources
 MIN_SIDE, MOST_SIDE = 10, 5_000  # nodes
 _MOST_EDGES = 0.5  # of all pairs
 _MOST_BYTES = 64 << 20
-_HEAD = 1 << 16
+_HEAD = 1 << 18  # bytes of a line, and of what is read at once
+_EMPTY_LINES = 3  # at the end
 _DELIMITERS = ",;\t"
 
 
@@ -93,8 +94,10 @@ def _cells(source: Input, settings) -> list[list[str]] | None:
         return None
     try:
         with open(source.file, "rb") as file:
-            first = file.read(_HEAD).split(b"\n")[0]
-        if not MIN_SIDE <= max(len(first.split(d)) for d in (*(c.encode() for c in _DELIMITERS), None)) <= MOST_SIDE + 1 and len(first) < _HEAD:
+            first = file.readline(_HEAD)
+            columns = max(len(first.split(d)) for d in (*(c.encode() for c in _DELIMITERS), None))
+            lines = 1 + sum(block.count(b"\n") for block in iter(lambda: file.read(_HEAD), b""))
+        if not MIN_SIDE <= columns <= MOST_SIDE + 1 or abs(lines - columns) > _EMPTY_LINES:
             return None
         text = decode(tables.content(source), settings.encoding)[0]
     except (NotText, NotATable, OSError):
