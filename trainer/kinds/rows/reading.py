@@ -12,7 +12,7 @@ from trainer.core.kind import Kind
 from trainer.data import audit, chosen, file_names, folders, images, names, ordered, origins, splits, subset, together
 from trainer.data.checks import Checks
 from trainer.data.claims import ROWS, Claim, Files
-from trainer.data.columns import label_tables, values
+from trainer.data.columns import label_tables
 from trainer.data.columns.features import CATEGORY, NUMBER, TEXT
 from trainer.data.cut import Cut
 from trainer.data.formats.table import Table
@@ -193,7 +193,7 @@ def _read(found: Sources, settings, checks: Checks) -> Reading:
         raise faults[best][1]
     _ask_where_close(sizes, best)
     if best == "table":
-        _name_classes(group, roles, found)
+        class_names.name(group, roles, found)
         return from_tables.reading(group, roles, seen, index, settings, checks)
     if best == "text" and settings.task == "auto":
         number_texts.check([f.source for f in labelled[best]])
@@ -227,22 +227,6 @@ def _tables(sources: list, found: Sources, index: images.Index, settings, checks
         told = {what for what, _, _ in added.decisions}
         roles.decisions = [*added.decisions, *(d for d in roles.decisions if d[0] not in told)]
     return group, roles, seen
-
-
-def _name_classes(group: list[Table], roles: Roles, found: Sources) -> None:
-    """Take the names of classes that are numbers from the file that has them."""
-    if roles.sets is not None or not roles.labelled or not roles.label:
-        return
-    classes = {values.label(c) for t in group for c in t.different(roles.label)} - {""}
-    used = {n for t in group for n in (t.name, *t.joined)}
-    candidates = [*found.tables, *found.documents, *found.others]
-    roles.class_names, file = class_names.find(candidates, used, classes)
-    if roles.class_names:
-        examples = some([f"{number} is {name}" for number, name in sorted(roles.class_names.items(), key=lambda p: int(p[0]))], 3)
-        roles.decisions.append(("class_names", list(roles.class_names.items()), f"{file} names the classes: {examples}."))
-        found.ignored.used(file)
-        for table in group:
-            table.joined.append(file)
 
 
 def _look(read: list, found: Sources, index: images.Index, settings, checks: Checks) -> None:

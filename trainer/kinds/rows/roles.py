@@ -100,7 +100,7 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index,
     roles.decisions.append(("label_column", roles.label, choice.why))
     if not settings.label_column.strip() and roles.label.strip().lower() not in names.LABELS:
         same.check_one_of(roles.label, {n: p for n, p in rest.items() if n not in paths}, tables, where)
-    _drop_twins(roles, rest, tables)
+    roles.decisions += same.without_twins(roles.label, rest, tables)
     rest.pop(roles.label)
     kind = _kind(rest, paths, settings, where)
     if kind in (TEXT, TABLE) and settings.task == "auto":
@@ -134,17 +134,6 @@ def _label_sets(roles: Roles, sets: label_sets.Form, rest: dict[str, Profile], s
     why = "as requested" if settings.task == roles.task else f"{things} may have several labels, or none"
     roles.decisions.append(("task", roles.task, f"The task is multi-label classification: {why}."))
     return roles
-
-
-def _drop_twins(roles: Roles, rest: dict[str, Profile], tables: list[Table]) -> None:
-    """Take the columns out of ``rest`` that say the same as the label."""
-    if twins := same.twins(roles.label, rest, tables):
-        for name in twins:
-            rest.pop(name)
-        one = len(twins) == 1
-        what = f"The column{'s' * (not one)} {some(twins, 6)} {'names' if one else 'name'} the classes of {roles.label}, one to one"
-        roles.decisions.append(("columns_like_label", twins, f"{what}, and {'is' if one else 'are'} not read: with {'it' if one else 'them'} a model "
-                                "would know the answer."))  # fmt: skip
 
 
 def _image_columns(tables: list[Table], rest: dict[str, Profile], settings, images: Index) -> list[str]:

@@ -8,6 +8,10 @@ from trainer.core.input import Input
 from trainer.data import names
 from trainer.data.columns import values
 from trainer.data.formats.decode import NotText, decode
+from trainer.data.formats.table import Table
+from trainer.data.sources import Sources
+from trainer.errors import some
+from trainer.kinds.rows.roles import Roles
 
 _WORDS = frozenset("class classes label labels category categories names mapping map dict target targets".split())  # in the name of such a file
 _ENDINGS = ("txt", "csv", "tsv", "json", "names", "")
@@ -17,6 +21,22 @@ _LONGEST = 100  # characters of a name
 _NUMBER_FIRST = re.compile(r"""["']?(\d+)["']?\s*[:,;=\t ]\s*["']?(.*?)["']?,?""")
 _NUMBER_LAST = re.compile(r"""["']?(.*?)["']?\s*[:,;=\t ]\s*["']?(\d+)["']?,?""")
 _IN_CARD = re.compile(r"class_label:\s*\n\s*names:\s*\n((?:\s*['\"]?\d+['\"]?:[^\n]*\n)+)")
+
+
+def name(group: list[Table], roles: Roles, found: Sources) -> None:
+    """Take the names of classes that are numbers from the file that has them."""
+    if roles.sets is not None or not roles.labelled or not roles.label:
+        return
+    classes = {values.label(c) for t in group for c in t.different(roles.label)} - {""}
+    used = {n for t in group for n in (t.name, *t.joined)}
+    candidates = [*found.tables, *found.documents, *found.others]
+    roles.class_names, file = find(candidates, used, classes)
+    if roles.class_names:
+        examples = some([f"{number} is {name}" for number, name in sorted(roles.class_names.items(), key=lambda p: int(p[0]))], 3)
+        roles.decisions.append(("class_names", list(roles.class_names.items()), f"{file} names the classes: {examples}."))
+        found.ignored.used(file)
+        for table in group:
+            table.joined.append(file)
 
 
 def find(sources: Iterable[Input], used: Iterable[str], classes: Iterable[str]) -> tuple[dict[str, str], str]:

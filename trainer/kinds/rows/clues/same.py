@@ -11,6 +11,17 @@ _BINARY = ({"0", "1"}, {"0.0", "1.0"}, {"true", "false"})
 _YES = ("1", "1.0", "true")
 
 
+def without_twins(label: str, rest: dict[str, Profile], tables: list[Table]) -> list[tuple[str, object, str]]:
+    """Take the columns that say the same as the label out of ``rest``. Returns the decision about them, if there are any."""
+    found = twins(label, rest, tables)
+    for name in found:
+        rest.pop(name)
+    one = len(found) == 1
+    what = f"The column{'s' * (not one)} {some(found, 6)} {'names' if one else 'name'} the classes of {label}, one to one"
+    why = f"{what}, and {'is' if one else 'are'} not read: with {'it' if one else 'them'} a model would know the answer."
+    return [("columns_like_label", found, why)] if found else []
+
+
 def twins(label: str, seen: dict[str, Profile], tables: list[Table]) -> list[str]:
     """The columns whose values stand for the classes of ``label`` one to one: a code and its name, or a class and the class above it."""
     if not seen[label].is_class:
