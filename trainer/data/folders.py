@@ -17,6 +17,8 @@ from trainer.errors import UserError, some
 
 MIN_FOLDERS = 2
 MIN_FILES = 2  # in a folder, for its name to be a label
+_NO_LABELS = frozenset(("unsup", "unsupervised", "unlabeled", "unlabelled"))  # folders of files whose label nobody knows
+_NO_LABELS_OF_TEST = ("unknown", "unk")
 _LEVEL = re.compile(r"folder (\d+)")
 
 
@@ -42,8 +44,9 @@ def read(sources: list[Input], wanted: str) -> list[Labelled]:
     level = _level(varying, levels, wanted)
     files = []
     for source, parts in zip(sources, folders):
-        if len(parts) > level:
-            files.append(Labelled(source, parts[level], _split(source, parts, divides)))
+        split = _split(source, parts, divides)
+        if len(parts) > level and parts[level].lower() not in (*_NO_LABELS, *(_NO_LABELS_OF_TEST if split == "test" else ())):
+            files.append(Labelled(source, parts[level], split))
     counts = collections.Counter(f.label for f in files)
     return files if sum(n >= MIN_FILES for n in counts.values()) >= MIN_FOLDERS else []
 

@@ -32,6 +32,8 @@ _SENTENCES = {
     "a structure of a molecule: write its measures, or its sequence, as a row of a table with the column to predict": "pdb cif",
     "a track: write its points as CSV, with time, latitude, longitude and the column to predict": "gpx tcx",
     "annotations of brat: write each word with its tag on a line (CoNLL, with a blank line between sentences)": "ann",
+    "a series matrix of GEO, with a column for each sample: write a table with a row for each sample, its values in columns, and the column to "
+    "predict from its lines !Sample_characteristics_ch1": "soft",
     "a tree of species: write a table with a row for each of them": "nwk newick nex nexus",
     "a text, which is read where folders or metadata label such files; a table is read as CSV": "md html htm xhtml docx eml",
     "a document: save its table as CSV, or its text as TXT": "pdf doc rtf odt ppt pptx",
@@ -41,6 +43,7 @@ _MARKS = (
     (b"MATLAB 5.0 MAT-file", "mat"), (b"MATLAB 7.3 MAT-file", "mat"), (b"RDX2\n", "rds"), (b"RDX3\n", "rds"), (b"RDA2\n", "rds"),
     (b"$FL2", "sav"), (b"$FL3", "sav"), (b"<stata_dta>", "dta"), (b"Obj\x01", "avro"),
     (b"SIMPLE  =", "fits"), (b"GRIB", "grib"), (b"SQLite format 3\x00", "sqlite"), (b"LASF", "las"), (b"%PDF-", "pdf"),
+    (b"!Series_title", "soft"), (b"^DATABASE", "soft"),
     (b"fLaC", "flac"), (b"OggS", "ogg"), (b"ID3", "mp3"), (b"##fileformat=VCF", "vcf"), (b"BAM\x01", "bam"),
 )  # fmt: skip
 _FASTQ = re.compile(rb"@[^\r\n]+\r?\n[ACGTUNacgtun.]+\r?\n\+[^\r\n]*\r?\n[!-~]+\r?\n")

@@ -44,7 +44,8 @@ WEIGHTS = ("bin", "safetensors", "pt", "pth", "ckpt", "h5", "onnx")  # beside th
 _SYSTEM_FILES = frozenset(("thumbs.db", "ehthumbs.db", "desktop.ini", "icon\r"))
 
 _NOT_READ = {
-    "an unsupported archive format: use ZIP": (*COMPRESSED, "tar", "tgz", "7z", "rar"),
+    "compressed, and its name does not say what is in it: give it an ending such as .csv.gz, or use ZIP": COMPRESSED,
+    "an unsupported archive format: use ZIP": ("tar", "tgz", "7z", "rar"),
     "an unsupported image format: use PNG or JPEG": ("heic", "heif", "avif", "svg", "psd", "nef", "cr2"),
     "weights or pickled objects, which are never loaded": ("safetensors", "pt", "pth", "ckpt", "onnx", "pkl", "pickle", "joblib"),
     "binary data of a form that its name does not tell: save it as CSV, or as images": ("bin",),
@@ -57,8 +58,10 @@ _CHOSEN = re.compile(r"(data|train|validation|test|labels|settings|model) \(form
 _WORD = re.compile(r"[a-z]+")
 _NATURAL = re.compile(r"(\d+)")
 
+_IS_SPLIT = {"is_train": "train", "istrain": "train", "is_training": "train", "in_train": "train", "is_test": "test", "istest": "test"}
+_YES_NO = ({"0", "1"}, {"0.0", "1.0"}, {"false", "true"}, {"no", "yes"})
 _SPLITS = (
-    ("test", re.compile(r"(?<![a-z])test(ing)?(set|data)?(?![a-z])")),
+    ("test", re.compile(r"(?<![a-z])(public|private)?[ _-]?test(ing)?(set|data)?(?![a-z])")),
     ("validation", re.compile(r"(?<![a-z])(val|valid|validation|dev|development)(set|data)?(?![a-z])")),
     ("train", re.compile(r"(?<![a-z])train(ing)?(set|data)?(?![a-z])")),
 )
@@ -135,6 +138,8 @@ def not_read(name: str) -> str:
     """Why a file of this name is neither a table, a text nor an image."""
     kind = extension(name)
     inner = extension(PurePosixPath(name.rstrip()).stem) if kind in COMPRESSED else ""
+    if inner == "tar":
+        kind = inner
     return (
         foreign.by_ending(inner)
         or foreign.by_ending(kind)
@@ -157,6 +162,24 @@ def chosen_split(name: str) -> str:
 def in_form(name: str) -> str:
     """``name`` without the folder that says what the file was chosen for."""
     return name[name.index("/") + 1 :] if chosen_as(name) else name
+
+
+def is_split(value: str) -> bool:
+    """Whether a cell says nothing but a split: train, Testing, PublicTest."""
+    return any(pattern.fullmatch(value.strip().lower()) for _, pattern in _SPLITS)
+
+
+def says_split(column: str, cells: set[str]) -> bool:
+    """Whether a column such as is_train says with yes and no which rows are for training."""
+    return column.strip().lower() in _IS_SPLIT and {c.lower() for c in cells} in _YES_NO
+
+
+def split_of_cell(column: str, cell: str) -> str | None:
+    """The split that a cell of a column of splits stands for; None for none."""
+    if says := _IS_SPLIT.get(column.strip().lower()):
+        is_so = cell.lower() in ("1", "1.0", "true", "yes")
+        return says if is_so else "test" if says == "train" else "train"
+    return split_of(cell)
 
 
 def split_of(name: str) -> str | None:

@@ -11,7 +11,7 @@ from trainer.config.settings_files import is_settings_file
 from trainer.config.spec import Spec
 from trainer.core import registry
 from trainer.core.input import Input
-from trainer.data import archives, names, origins
+from trainer.data import archives, foreign, names, origins
 from trainer.data.checks import by_reason
 from trainer.data.delivered import NotData
 from trainer.data.labels_apart import LabelsApart
@@ -46,13 +46,15 @@ class Ignored:
         return by_reason(self._reasons.items())
 
 
+_HEAD = 1024
 _READ = ("tables", "texts", "images", "documents", "tokens", "graphs", "of_kinds")
 _LISTS = (*_READ, "others")
 
 
 @dataclass
 class Sources:
-    """The files by kind, in natural order. A .txt file is among the tables and the texts, sequences are among the tables and the documents."""
+    """The files by kind, in natural order. A .txt file is among the tables and the texts; sequences, and texts without an ending,
+    are among the tables and the documents."""
 
     tables: list[Input] = field(default_factory=list)
     texts: list[Input] = field(default_factory=list)
@@ -151,13 +153,20 @@ def _add(source: Input, spec: Spec, no_data: NotData, asked: bool, found: Source
         (found.graphs if extension in names.GRAPHS else found.tables).append(source)
         if extension == names.PARQUET:
             _add_inner_images(source, spec, found)
-        if extension == names.TEXT:
+        head = _head(source) if extension in (names.TEXT, "") else b""
+        if extension == names.TEXT and not foreign.by_content(head):
             found.texts.append(source)
-        if extension in names.SEQUENCES:
+        if extension in names.SEQUENCES or (not extension and b"\0" not in head and not foreign.by_content(head)):
             found.documents.append(source)
     else:
         found.others.append(source)
         found.ignored.add(source.name, names.not_read(source.name))
+
+
+def _head(source: Input) -> bytes:
+    """The first bytes of a file."""
+    with open(source.file, "rb") as file:
+        return file.read(_HEAD)
 
 
 def _refused(source: Input, no_data: NotData) -> str:

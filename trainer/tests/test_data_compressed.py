@@ -100,7 +100,7 @@ def test_an_xz_file_that_asks_for_gigabytes_of_memory_is_refused(load):  # noqa:
 def test_other_compressed_files_are_not_data(load):  # noqa: F811
     load({"a.csv": texts(60), "all.tar.gz": b"\x1f\x8b", "x.gz": b"\x1f\x8b"})
     ignored = next(d for d in load.events.decisions if d["what"] == "ignored_files")
-    assert "all.tar.gz and x.gz (an unsupported archive format: use ZIP)" in ignored["why"]
+    assert "all.tar.gz (an unsupported archive format: use ZIP)" in ignored["why"] and "x.gz (compressed, and its name does not" in ignored["why"]
 
 
 def test_a_dry_run_reads_a_compressed_table_from_bytes_to_its_result(make_run):

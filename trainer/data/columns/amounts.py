@@ -16,7 +16,8 @@ _CODES = frozenset(
 _UNITS = frozenset(
     "mg g kg t lb lbs oz nm um µm μm mm cm dm m km in ft yd mi ml mL cl dl l L gal s sec ms min h hr hrs hour hours d day days yr yrs year years "
     "Hz kHz MHz GHz mW W kW MW GW Wh kWh MWh mV V kV mA A Pa hPa kPa MPa bar mbar psi N kN J kJ MJ cal kcal K °C °F ° mph km/h kmh m/s kn kt kts "
-    "m2 m² m3 m³ km2 km² ha sqft mm2 cm2 cm3 cc ppm ppb mol mmol mM µM kB KB MB GB TB px dB lx lm rpm bpm mmHg g/l mg/l mg/L g/L mg/dL µg ug".split()
+    "m2 m² m3 m³ km2 km² ha sqft mm2 cm2 cm3 cc ppm ppb mol mmol mM µM kB KB MB GB TB px dB lx lm rpm bpm mmHg t/ha kg/ha g/m2 g/m² "
+    "g/l mg/l mg/L g/L mg/dL µg ug".split()
 )
 _ALIKE = str.maketrans({"\u2212": "-", "\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u2019": "'"})
 _BEFORE = re.compile(r"([^\d\s.,()+\-']{1,3})\.? ?(?=[\d.,(+\-])")

@@ -1,5 +1,6 @@
 """Chooses the text and the label column. Every choice has a reason as a sentence; ambiguous columns raise UserError."""
 
+import re
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -10,6 +11,9 @@ from trainer.data.names import LABELS, TEXTS, TITLE, column, nfc
 from trainer.errors import UserError, some
 
 RARE = 20  # rows for each cell of a column with one value, from which it marks events, as a logger does that was taken out of the water
+_NO_NAME = re.compile(r"column \d+")
+_TARGET = re.compile(r"(y|target|label|output|response)[ _-]?\d+", re.IGNORECASE)  # one of several
+_YEAR = frozenset(("year", "yr", "jahr", "année", "annee", "año"))
 
 
 @dataclass(frozen=True)
@@ -25,10 +29,11 @@ def label(seen: dict[str, Profile], wanted: str, where: str, task: str = "auto",
         name = resolve(wanted, seen, "label_column", where)
         check_label(seen[name], where, task)
         return Choice((name,), f"{name} is the label column, as requested.")
-    by_name = {n.strip().lower(): n for n in reversed(list(seen))}
+    by_name = {n.strip().lower().rpartition(".")[2]: n for n in reversed(list(seen))}  # annotation.label of a nested object is a label
+    by_name |= {n.strip().lower(): n for n in reversed(list(seen))}
     named = [by_name[n] for n in LABELS if n in by_name]
     usable = [n for n in named if _fits(seen[n], task)]
-    if named and not usable:
+    if named and not usable and not (seen[named[0]].distinct == 1 and _label_scores(seen, task, pictures, in_order)):
         check_label(seen[named[0]], where, task)
         usable = named[:1]
     if usable:
@@ -61,6 +66,13 @@ def _by_values(seen: dict[str, Profile], where: str, task: str, pictures: bool, 
         ask_label([best, *rest, last.name], seen, where)
     if rest and scores[rest[0]] >= 0.9 * scores[best]:
         ask_label([best, *rest], seen, where)
+    first = seen[names[0]]
+    if _NO_NAME.fullmatch(best) and best == names[-1] and first.name in rest and first.distinct < seen[best].distinct:  # both places are usual
+        ask_label([best, *rest], seen, where)
+    if (target := _TARGET.fullmatch(best.strip())) and len(
+        alike := [n for n in names if (m := _TARGET.fullmatch(n.strip())) and m[1] == target[1]]
+    ) > 1:
+        ask_label(alike, seen, where)
     place = "the only" if not in_order else "the last" if best == names[-1] else "the first" if best == names[0] else "a"
     what = "few, repeating values" if seen[best].is_class else "measured numbers"
     others = f" If the label is {' or '.join(rest[:4])}, set label_column." if rest else ""
@@ -126,8 +138,8 @@ def _offer(p: Profile) -> str:
 
 
 def _is_usual(p: Profile, task: str) -> bool:
-    """Whether the column may be the label of ``task`` where nobody says so: dates, also as numbers like 20210710, are not."""
-    return _fits(p, task) and not p.tells_when_or_where
+    """Whether the column may be the label of ``task`` where nobody says so: dates, also as numbers like 20210710, and years are not."""
+    return _fits(p, task) and not (p.tells_when_or_where or p.tells_folds or p.name.strip().lower() in _YEAR)
 
 
 def _fits(p: Profile, task: str) -> bool:
@@ -173,7 +185,14 @@ def _text_by_name(seen: dict[str, Profile], label_column: str) -> Choice | None:
 
 
 def _text_by_length(seen: dict[str, Profile], label_column: str, where: str) -> Choice:
-    free = sorted((p for p in seen.values() if p.name != label_column and p.is_free_text), key=lambda p: -p.words)
+    others = [p for p in seen.values() if p.name != label_column]
+    free = sorted((p for p in others if p.is_free_text), key=lambda p: -p.words)
+    if not free and others and all(p.is_identifier for p in others):
+        raise UserError(
+            "only_names",
+            f"Besides {label_column}, {where} has only names of its rows ({some([p.name for p in others], 3)}), from which nothing can be learnt.",
+            "Add columns that describe the rows, or the images that they name.",
+        )
     if not free:
         raise UserError(
             "no_text",

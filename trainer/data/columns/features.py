@@ -46,8 +46,10 @@ def useless(p: Profile) -> str:
         return "empty"
     if p.distinct == 1 and p.cells == p.rows:
         return "the same in every row"
-    if p.is_identifier or (names.is_identifier(p.name) and p.distinct > 0.5 * p.cells and p.cells >= 20):
+    if p.is_identifier or (names.is_identifier(p.name) and not p.fractions and p.distinct > 0.5 * p.cells and p.cells >= 20):
         return "an identifier"
+    if p.tells_folds:
+        return "how the rows were divided"
     if p.dates >= values.MOSTLY:
         return "dates"
     if p.shapes >= values.MOSTLY:

@@ -16,6 +16,7 @@ MIN_TEXT_WORDS = 3.0  # on average, for a column to be taken as text without a t
 FEW_NUMBERS = 20  # different values, up to which a number may be a class
 FEW_VALUES = 50  # different values, up to which anything may be a class or a category
 FEW_SHARE = 20  # rows for each value, from which more than FEW_VALUES are few
+_FOLDS = frozenset(("fold", "folds", "kfold", "k_fold", "cv_fold", "fold_id"))
 MIXED = "some of its numbers have a decimal comma and others a decimal point"
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")
 _SHAPE = re.compile(r"(SRID=\d+;)?((MULTI)?(POINT|LINESTRING|POLYGON)|GEOMETRYCOLLECTION)\s*(Z|M|ZM)?\s*(\(\s*[\d(+-]|EMPTY)", re.IGNORECASE)
@@ -49,6 +50,7 @@ class Profile:
     limited: int = 0  # cells such as <0.5, which count as numbers
     sequences: float = 0.0  # share of sequences of bases or amino acids, and of molecules
     short: str = ""  # the lower name, where the name was put together from two rows
+    fractions: bool = False  # some numbers are not whole
 
     @property
     def numeric(self) -> bool:
@@ -95,12 +97,17 @@ class Profile:
         return max(self.dates, self.clock_times, self.shapes) >= values.MOSTLY
 
     @property
+    def tells_folds(self) -> bool:
+        """Whether the column numbers the parts into which people divided the rows: neither an input nor a label."""
+        return self.name.strip().lower() in _FOLDS and self.numeric and self.distinct <= FEW_NUMBERS and not self.fractions
+
+    @property
     def is_identifier(self) -> bool:
         """As many values as rows, which name or number the rows."""
         if self.cells < MIN_ROWS or self.distinct < 0.99 * self.cells:
             return False
         if self.numeric:
-            return self.counts_up or (names.is_identifier(self.name) and not self.comma)
+            return self.counts_up or (names.is_identifier(self.name) and not self.comma and not self.fractions)
         return self.words < MIN_TEXT_WORDS and self.dates < values.MOSTLY and not self.is_sequence
 
 
@@ -229,6 +236,7 @@ def _described(name: str, cells: Cells, rows: int, short: str, comma: bool = Fal
         shapes=sum(_SHAPE.match(c) is not None for c in known) / len(known) if known else 0.0,
         sequences=0.0 if numbers >= values.MOSTLY else sequences.share(known),
         short=short,
+        fractions=any(n is not None and not n.is_integer() for n in (values.fast_number(c, comma) for c in known)),
     )
 
 

@@ -8,6 +8,7 @@ from trainer.data.columns import values
 _TRUE, _FALSE = frozenset(("true", "t", "yes", "y", "1")), frozenset(("false", "f", "no", "n", "0"))
 _SURE = frozenset(("true", "false", "yes", "no"))  # one of them shows what the letters and numbers beside it mean
 _ENDLESS = frozenset(("inf", "-inf", "+inf", "infinity", "-infinity"))
+_UNKNOWN = "?"  # of UCI, beside classes that have letters or digits: signs of a text may be classes themselves
 _LETTERS = 3  # different ones, from which the case of a name means nothing: AA, Aa and aa are genotypes, CO and Co are chemistry
 
 
@@ -18,6 +19,8 @@ def of(cells: Mapping[str, int]) -> dict[str, str]:
     for cell, number in cells.items():
         if name := values.label(cell):
             counts[name] += number
+    if _UNKNOWN in counts and len(counts) > 2 and all(any(c.isalnum() for c in name) for name in counts if name != _UNKNOWN):
+        return {_UNKNOWN: "", **of({name: number for name, number in counts.items() if name != _UNKNOWN})}
     lower = {name.lower() for name in counts}
     if len(counts) > 2 and lower <= _TRUE | _FALSE and lower & _SURE:
         return _joined(counts, {name: str(name.lower() in _TRUE) for name in counts})

@@ -9,7 +9,7 @@ from trainer.data.columns import amounts
 
 SAMPLE = 5000
 LONGEST = 60  # characters of a number
-MOST_FILLS = 100  # fill values and spellings of a column
+MOST_FILLS, MOST_SPELLINGS = 100, 2_000  # fill values, and spellings or names of classes, of a column
 LARGEST = 1e100  # of the numbers that are read: squares of larger ones do not add up
 _MEASURED, _SHARE = 10, 0.1  # different numbers, and the share of the cells, that are measured beside those below a limit
 MOSTLY = 0.95  # of the cells that are not empty make a column one of numbers or dates
@@ -54,7 +54,7 @@ class Style:
         read = described if isinstance(described, dict) else {}
         unit, fills, spellings = read.get("unit"), read.get("fills"), read.get("spellings")
         numbers = tuple(float(n) for n in fills if type(n) in (int, float))[:MOST_FILLS] if isinstance(fills, list) else ()
-        pairs = tuple((a, b) for a, b in spellings.items() if isinstance(b, str))[:MOST_FILLS] if isinstance(spellings, dict) else ()
+        pairs = tuple((a, b) for a, b in spellings.items() if isinstance(b, str))[:MOST_SPELLINGS] if isinstance(spellings, dict) else ()
         unit = unit if isinstance(unit, str) else None
         return Style(read.get("comma") is True, unit, numbers, read.get("is_class") is True, pairs, read.get("limits") is True)
 

@@ -7,6 +7,7 @@ from itertools import islice
 
 from trainer.data.columns import values
 from trainer.data.formats.dialect import SAMPLE_ROWS, is_number
+from trainer.data.names import IMAGES, extension
 
 MIN_ROWS = 5
 _EVEN = 0.95  # of the lines have the same number of columns
@@ -50,9 +51,19 @@ def find(text: str, prose: bool) -> Blanks | None:
         columns, count = Counter(map(len, rows)).most_common(1)[0]
         even = [row for row in rows if len(row) == columns]
         heads = len(rows[0]) == columns - 1  # names without one for the first column, or a title
-        if columns >= 2 and count >= _EVEN * (len(rows) - heads) and count >= min(MIN_ROWS, len(lines) - 1) and _has_numbers(even, prose):
+        if (
+            columns >= 2
+            and count >= _EVEN * (len(rows) - heads)
+            and count >= min(MIN_ROWS, len(lines) - 1)
+            and (_has_numbers(even, prose) or _are_files(even))
+        ):
             return Blanks(columns, quoted)
     return _fixed(lines, prose)
+
+
+def _are_files(rows: list[list[str]]) -> bool:
+    """Whether each row is the name of an image and a label: images/1.jpg 0."""
+    return len(rows[0]) == 2 and len(rows) >= MIN_ROWS and all(extension(row[0]) in IMAGES for row in rows)
 
 
 def _fixed(lines: list[str], prose: bool) -> Blanks | None:

@@ -40,7 +40,7 @@ def split(name: str, text: str, wanted: set[str], settings) -> tuple[Table, Dial
     try:
         body = _body(name, text, wanted, delimiter_of(settings.delimiter))
         how = body.how
-        rows = blanks.rows(body.text, how) if isinstance(how, Blanks) else _named_rows(_whole_rows(name, body.text, how), how, wanted)
+        rows = _named_rows(blanks.rows(body.text, how) if isinstance(how, Blanks) else _whole_rows(name, body.text, how), how, wanted)
     except csv.Error as e:
         raise NotATable(f"cannot be split into rows ({e})") from e
     table = _table(name, body, rows, wanted, settings.repairs)
@@ -183,7 +183,7 @@ def _whole_rows(name: str, text: str, dialect: dialects.Dialect) -> list[tuple[i
     )
 
 
-def _named_rows(rows: list[tuple[int, list[str]]], dialect: dialects.Dialect, wanted: set[str]) -> list[tuple[int, list[str]]]:
+def _named_rows(rows: list[tuple[int, list[str]]], dialect: Dialect | Blanks, wanted: set[str]) -> list[tuple[int, list[str]]]:
     """The rows, where the header lacks one cell with that cell: R does not name its column of row names, others end all rows but the first
     with a delimiter.
     """

@@ -106,10 +106,10 @@ def header(first: list[str], body: list[list[str]], wanted: set[str]) -> tuple[b
     """
     cells = [c.strip() for c in first]
     columns = [(c, [row[i].strip() for row in body[:SAMPLE_ROWS] if i < len(row) and row[i].strip()]) for i, c in enumerate(cells) if c]
-    return _by_names(cells, columns, wanted) or _by_common_name_or_values(cells, columns) or (False, "its first row looks like the others")
+    return _by_names(cells, columns, wanted, body) or _by_common_name_or_values(cells, columns) or (False, "its first row looks like the others")
 
 
-def _by_names(cells: list[str], columns: list[tuple[str, list[str]]], wanted: set[str]) -> tuple[bool, str] | None:
+def _by_names(cells: list[str], columns: list[tuple[str, list[str]]], wanted: set[str], body: list[list[str]]) -> tuple[bool, str] | None:
     """The decision by the cells of the first row; None if it leaves the question open."""
     named = [c.lower() for c in cells if c]  # the index column that some programs write has no name
     usual = _usual(named)
@@ -120,6 +120,8 @@ def _by_names(cells: list[str], columns: list[tuple[str, list[str]]], wanted: se
         return True, f"{some(usual, 3)} are common column names"
     if len(numbers) > 2 and any(numbers == [str(i + start) for i in range(len(numbers))] for start in (0, 1)):
         return True, "its first row numbers the columns"
+    if not cells[0] and numbers == named == [str(i) for i in range(len(cells) - 1)] and _counts_up(body):
+        return True, "its first row numbers the columns, and its first column the rows"
     if _rise_evenly(numbers) and len(numbers) < len(named):  # years or wavelengths, perhaps
         return None
     if not named or numbers:
@@ -156,6 +158,12 @@ def _by_common_name_or_values(cells: list[str], columns: list[tuple[str, list[st
     if sum(_repeats(values) for _, values in columns) >= 2:  # the first row would be the only one with these values
         return True, "the values below its first row repeat, and none of them is in it"
     return None
+
+
+def _counts_up(body: list[list[str]]) -> bool:
+    """Whether the first column numbers the rows, from 0 or 1, as pandas and R write it."""
+    first = [row[0].strip() for row in body if row]
+    return len(first) > 1 and any(first == [str(i + start) for i in range(len(first))] for start in (0, 1))
 
 
 def _rise_evenly(numbers: list[str]) -> bool:

@@ -47,9 +47,10 @@ def of(rows: list[Row], wanted: set[str], repair: bool, named: list[str] | None 
     """
     found: list[Repair] = []
     logged = any(row and row[0].strip() == _LOGGER_WITH_UNITS for row in (rows[0][1], *(above or [])))
-    rows = _without_titles(rows, found)
+    rows = _without_titles(_without_questions(rows, found) if repair and named is None else rows, found)
     first = rows[0][1]
-    top = _two_levels(rows) if repair and named is None and not logged else None
+    surveyed = bool(found) and found[0].code == "questions"
+    top = _two_levels(rows) if repair and named is None and not logged and not surveyed else None
     skip = 1 if named is None else 0
     if top:
         skip, first = 2, top[0]
@@ -65,6 +66,8 @@ def of(rows: list[Row], wanted: set[str], repair: bool, named: list[str] | None 
     if named is not None:
         has_header, why = True, "the last comment before the rows names the columns"
         first = named
+    elif surveyed:
+        has_header, why = True, "questions and their numbers in the survey follow its first row"
     elif top or below > skip:
         has_header, why = True, "units or more names follow its first row"
     else:
@@ -89,6 +92,16 @@ def _without_titles(rows: list[Row], found: list[Repair]) -> list[Row]:
     is_read = "is" if count == 1 else "are"
     found.append(Repair("lines_before_header", count, f"{rows_of(count)} of titles before the names of the columns {is_read} not read."))
     return rows[count:]
+
+
+def _without_questions(rows: list[Row], found: list[Repair]) -> list[Row]:
+    """The rows without the two that Qualtrics writes below the names: each question, and its number in the survey."""
+    if len(rows) < 4 or not all(c.strip().startswith('{"ImportId"') for c in rows[2][1]):
+        return rows
+    found.append(
+        Repair("questions", 2, "2 rows below the names of the columns hold the questions and their numbers in Qualtrics, which are no data.")
+    )
+    return [rows[0], *rows[3:]]
 
 
 def _titles(rows: list[Row]) -> int:

@@ -3,9 +3,12 @@
 import json
 import math
 
+from trainer.data import names
 from trainer.data.formats.repairs import Repair
 from trainer.data.formats.table import NotATable, Table
 
+_LEVELS = 4  # of objects in objects
+_SPLIT = "split"  # the column that says in which list a row stood
 _NO_LINE = "are not JSON objects"
 
 
@@ -42,11 +45,20 @@ def document(name: str, text: str) -> Table:
         value = records
         repairs.append(Repair("records", len(value), "Each of its entries is a row."))
     elif isinstance(value, dict):
-        lists = [v for v in value.values() if isinstance(v, list) and v and isinstance(v[0], dict)]
-        value = lists[0] if len(lists) == 1 else _columns(value)
+        lists = _lists(value)
+        inner = [found for v in value.values() if isinstance(v, dict) for found in _lists(v).values()] if not lists else []
+        if len(lists) > 1 and all(map(names.is_split, lists)):
+            value = [{**row, _SPLIT: split} for split, rows in lists.items() for row in rows if isinstance(row, dict)]
+        else:
+            value = (next(iter(lists.values())) if len(lists) == 1 else _columns(value)) or (inner[0] if len(inner) == 1 else [])
     table = _table(name, list(enumerate(value, 1)) if isinstance(value, list) else [], "does not contain a list of JSON objects")
     table.repairs += repairs
     return table
+
+
+def _lists(value: dict) -> dict[str, list]:
+    """The lists of objects in an object, by their names."""
+    return {k: v for k, v in value.items() if isinstance(v, list) and v and isinstance(v[0], dict)}
 
 
 def cell(value) -> str:
@@ -87,24 +99,24 @@ def _records(value: dict) -> list[dict]:
     inner = list(value.values())
     if len(inner) < 2 or not all(isinstance(v, dict) and v for v in inner):
         return []
-    names = list(inner[0])
-    if any(list(v) != names for v in inner) or _counts(names) or len(names) < 2:
+    columns = list(inner[0])
+    if any(list(v) != columns for v in inner) or _counts(columns) or len(columns) < 2:
         return []
     if not _counts(list(value)):
-        across = sum(len({_type(v[n]) for v in inner} - {""}) <= 1 for n in names) / len(names)
+        across = sum(len({_type(v[n]) for v in inner} - {""}) <= 1 for n in columns) / len(columns)
         within = sum(len({_type(x) for x in v.values()} - {""}) <= 1 for v in inner) / len(inner)
-        if within > across or (within == across and len(inner) <= len(names)):
+        if within > across or (within == across and len(inner) <= len(columns)):
             return []
         column = "key"
-        while column in names:
+        while column in columns:
             column += " 2"
         return [{column: key, **v} for key, v in value.items()]
     return inner
 
 
-def _counts(names: list[str]) -> bool:
-    """Whether the names number something from 0 or 1."""
-    return names in ([str(i) for i in range(len(names))], [str(i) for i in range(1, len(names) + 1)])
+def _counts(keys: list[str]) -> bool:
+    """Whether the keys number something from 0 or 1."""
+    return keys in ([str(i) for i in range(len(keys))], [str(i) for i in range(1, len(keys) + 1)])
 
 
 def _type(value) -> str:
@@ -124,14 +136,14 @@ def _table(name: str, values: list[tuple[int, object]], fault: str) -> Table:
     bad = [i for i, v in values if not isinstance(v, dict)]
     if not values or len(bad) > len(objects):
         raise NotATable(fault)
-    names = list(dict.fromkeys(key for _, value in objects for key in value))
-    rows = [(i, [cell(o.get(c)) for c in names]) for i, o in objects]
-    return Table(name, names, rows, bad_rows=len(bad), first_bad=bad[0] if bad else 0, fault=_NO_LINE)
+    columns = list(dict.fromkeys(key for _, value in objects for key in value))
+    rows = [(i, [cell(o.get(c)) for c in columns]) for i, o in objects]
+    return Table(name, columns, rows, bad_rows=len(bad), first_bad=bad[0] if bad else 0, fault=_NO_LINE)
 
 
-def _flat(value: dict) -> dict:
-    """``value`` with the entries of the objects in it by dotted names, one level deep: deeper ones stay JSON."""
-    if not any(isinstance(v, dict) for v in value.values()):
+def _flat(value: dict, levels: int = _LEVELS) -> dict:
+    """``value`` with the entries of the objects in it by dotted names, some levels deep: deeper ones stay JSON."""
+    if not levels or not any(isinstance(v, dict) for v in value.values()):
         return value
-    pairs = (((f"{k}.{i}", x) for i, x in v.items()) if isinstance(v, dict) else ((k, v),) for k, v in value.items())
+    pairs = (((f"{k}.{i}", x) for i, x in _flat(v, levels - 1).items()) if isinstance(v, dict) else ((k, v),) for k, v in value.items())
     return dict(pair for part in pairs for pair in part)

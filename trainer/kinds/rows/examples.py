@@ -68,7 +68,7 @@ class Rows:
     def by_split(self, table: Table, examples: Sequence[Example]) -> dict[str, Sequence[Example]]:
         """The ``examples`` of one table by the value of its split column; an empty value means train."""
         splits = dict(zip(table.row_numbers(), (c.strip() for c in table.cells(self._roles.split))))
-        known = {value: names.split_of(value) if value else "train" for value in set(splits.values())}
+        known = {value: names.split_of_cell(self._roles.split, value) if value else "train" for value in set(splits.values())}
         if strange := sorted(v for v, split in known.items() if split is None):
             raise UserError(
                 "split_column",

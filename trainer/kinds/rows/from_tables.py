@@ -18,6 +18,7 @@ from trainer.data.ordered import PLACE, RANDOM, TIME, Rule
 from trainer.data.sources import Ignored
 from trainer.errors import UserError, some
 from trainer.kinds.rows import belonging, column_checks, file_labels, gaps, roles as roles_of, split_rules, turned_tables
+from trainer.kinds.rows.clues import other_files
 from trainer.kinds.rows.examples import Rows
 from trainer.kinds.rows.labelled_files import Reading
 from trainer.kinds.rows.roles import Roles
@@ -27,6 +28,7 @@ _KEPT = (
     "{column} tells rows that belong together: rows with the same one are much more alike in {label} than others. So they stay in one split, the "
     "column is not read, and the scores stand for new ones. If the model is to answer for known ones, set data.split to random."
 )
+_QUESTIONS = ("ambiguous_label", "one_class_in_columns")
 MOST_FILLED = 0.34  # of the columns that a model reads: a table that lacks more of them is another one
 
 
@@ -47,15 +49,20 @@ def with_files(candidates: list[Input], ignored: Ignored, settings, events: Even
         except NotATable as e:
             ignored.add(source.name, e)
     if not found:
-        raise UserError(
-            "no_table",
-            f"No file of the dataset is a readable table: {ignored}."
-            if ignored
-            else "The dataset has no table, and no folders of images or texts named after labels.",
-            "Add a CSV, TSV, JSON lines or Parquet file with a label column, or one folder of images or texts for each label.",
-        )
+        raise no_table(ignored)
     narrowed = asked_columns.narrowed([t for t, _ in found], settings, events)
     return [(table, source) for table, (_, source) in zip(narrowed, found, strict=True)]
+
+
+def no_table(ignored: Ignored) -> UserError:
+    """The error for a dataset without a table to train on."""
+    return UserError(
+        "no_table",
+        f"No file of the dataset is a readable table: {ignored}."
+        if ignored
+        else "The dataset has no table, and no folders of images or texts named after labels.",
+        "Add a CSV, TSV, JSON lines or Parquet file with a label column, or one folder of images or texts for each label.",
+    )
 
 
 def choose(found: list[Table], settings, index: images.Index, ignored: Ignored):
@@ -72,6 +79,7 @@ def choose(found: list[Table], settings, index: images.Index, ignored: Ignored):
             named = file_labels.reason(group, seen, settings, where)
             if not named and settings.task == "auto" and not settings.label_column.strip():
                 turned_tables.check(group, found, seen, where)
+                other_files.check_named(group, seen, ignored.names(), where)
         except UserError as e:
             raise refused or e from e  # a question about all the tables, which no smaller one answers
         if named:
@@ -82,6 +90,8 @@ def choose(found: list[Table], settings, index: images.Index, ignored: Ignored):
             if named:
                 roles.decisions = [(what, choice, named if what == "label_column" else why) for what, choice, why in roles.decisions]
         except UserError as e:
+            if refused is None and e.code in _QUESTIONS:
+                raise  # it can be trained on, once it is known which column is the label: a smaller table is not what is meant
             refused = refused or e  # the user most likely means the largest table, so its error is reported
             continue
         if settings.repairs and roles.reads_cells and roles.labelled:
@@ -122,7 +132,7 @@ def reading(group: list[Table], roles: Roles, seen: dict, index: images.Index, s
         roles.labelled
         and roles.sets is None
         and roles.label in seen
-        and (style := gaps.class_style(group, roles.label, seen[roles.label], settings, checks.events))
+        and (style := gaps.class_style(group, roles, seen[roles.label], settings, checks.events))
     ):
         styles[roles.label] = style
     gaps.say(roles, seen, checks.events)

@@ -13,8 +13,9 @@ from trainer.kinds.rows.roles import Roles
 from trainer.run_folder.events import Events
 
 
-def class_style(group: list[Table], label: str, profile: Profile, settings, events: Events) -> Style | None:
-    """How the classes of a label are written, where some cells are a gap, or one class in another spelling."""
+def class_style(group: list[Table], roles: Roles, profile: Profile, settings, events: Events) -> Style | None:
+    """How the classes of a label are written, where some cells are a gap, or one class in another spelling, or a file names them."""
+    label = roles.label
     cells: collections.Counter[str] = collections.Counter()
     for table in group if settings.repairs else ():
         cells.update(table.counted(label))
@@ -22,6 +23,8 @@ def class_style(group: list[Table], label: str, profile: Profile, settings, even
     if joined := {name: same for name, same in pairs.items() if same}:
         what = some([f"{name} is read as {same}" for name, same in joined.items()], 4)
         events.decision("label_spellings", joined, f"{names.column(label)} has one class in several spellings, which are joined: {what}.")
+    named = {c: roles.class_names.get(same, same) for c, same in pairs.items()}
+    pairs = {**{c: n for c, n in roles.class_names.items() if c not in pairs}, **named}
     return Style(profile.comma, None, profile.fills, True, tuple(pairs.items())) if pairs or profile.fills else None
 
 

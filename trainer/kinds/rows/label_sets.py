@@ -5,6 +5,7 @@ The target of an example has its labels with the separator of the data between t
 
 import collections
 import json
+import re
 from dataclasses import dataclass, replace
 
 from trainer.data import names
@@ -25,6 +26,7 @@ MAX_LABELS = 1000
 LONG_SHARE = 0.2  # of the pictures of a table with one label in each row, for its rows to be the labels of pictures and not contradictions
 LONG_LEAST = 5  # such pictures
 LONG_SAME = 0.1  # rows that repeat a label, of those that add one: more come from several people, who mostly agree
+_WORD = re.compile(r"[a-z]+")
 _LONGEST, _WORDS = 60, 4  # characters and words of a label
 _YES_NO = ({"0", "1"}, {"0.0", "1.0"}, {"true", "false"}, {"yes", "no"})
 _YES = ("1", "1.0", "true", "yes")
@@ -107,6 +109,8 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, where: str, pi
     named = wanted or next((m for known in (names.LABELS, NAMES) if (m := [n for n in seen if n.strip().lower() in known])), [])
     if pictures and not named and len(seen) == 1:
         named = list(seen)
+    if not named:
+        named = [n for n in seen if {*_WORD.findall(n.lower())[-1:]} & {*names.LABELS, *NAMES}]  # Finding Labels
     if form is None and len(wanted) < 2:
         form = next((f for n in named if (f := in_column(n, tables, asked))), None)
         if form is not None and not asked and not wanted:
@@ -144,7 +148,8 @@ def in_column(name: str, tables: list[Table], asked: bool) -> Form | None:
     lists = sum(_list(c) is not None for c in cells)
     if cells and lists >= values.MOSTLY * len(cells):
         uses = collections.Counter(label for c in cells for label in parts(c, ";"))
-        repeat = 2 <= len(uses) <= MAX_LABELS and uses.total() >= 3 * len(uses)
+        differ = len({frozenset(parts(c, ";")) for c in cells}) > 1
+        repeat = differ and 2 <= len(uses) <= MAX_LABELS and uses.total() >= 3 * len(uses)
         return Form((name,), ";", f"{names.column(name)} has a list of labels in each row.") if repeat else None
     for separator in SEPARATORS:
         if _combine([parts(c, separator) for c in cells], asked):

@@ -114,7 +114,8 @@ def _labelled_files(
 
 def from_names(found: Sources, settings, checks: Checks) -> Reading:
     """The images with the class in their file names. Raises UserError where it is not there."""
-    files, why = file_names.read(found.images, settings.label_column)
+    tests = {i.name for i in found.images if names.split_of(i.name) == "test" and not any(c.isalpha() for c in names.stem(i.name))}
+    files, why = file_names.read([i for i in found.images if i.name not in tests], settings.label_column)  # numbers are test images without a label
     if not files:
         raise file_names.unlabelled(found.images, str(found.ignored))
     return _labelled_files(IMAGE, files, found, settings, checks, why, "its name has no label in the place where others have it")

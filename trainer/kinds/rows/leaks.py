@@ -17,6 +17,8 @@ COMMON = 0.95  # of one class: then anything seems to determine the label
 CORRELATED = 0.9999
 SAMPLE = 20_000
 FEW_VALUES = 200
+_ANSWER = re.compile(r"prob|score|pred|logit|confidence", re.IGNORECASE)
+_APART = 0.98  # of the pairs of a row of each class are in the right order
 
 
 def check(rows: Sequence[Example], roles: Roles, checks: Checks) -> None:
@@ -26,7 +28,9 @@ def check(rows: Sequence[Example], roles: Roles, checks: Checks) -> None:
         _texts(rows, roles, checks)
         return
     test = _linear if roles.regression else _determines
-    found = [name for i, name in enumerate(roles.columns) if test([e.content[i] for e in rows], [e.target for e in rows], roles.types[name])]
+    targets = [e.target for e in rows]
+    columns = {name: [e.content[i] for e in rows] for i, name in enumerate(roles.columns)}
+    found = [name for name, cells in columns.items() if test(cells, targets, roles.types[name]) or _is_prediction(name, cells, targets, roles)]
     if found:
         what = f"The columns {some(found, 6)} each predict" if len(found) > 1 else f"The column {found[0]} predicts"
         known = "make sure that its value is known before the label is"
@@ -48,6 +52,19 @@ def _determines(cells: list[str], targets: list[str], kind: str) -> bool:
     common = collections.Counter(targets).most_common(1)[0][1] / len(targets)
     right = sum(max(c.values()) for c in repeated)
     return covered >= 0.5 * len(cells) and right >= DETERMINED * covered and common < COMMON
+
+
+def _is_prediction(name: str, cells: list[str], targets: list[str], roles: Roles) -> bool:
+    """Whether a column of numbers is called as the answer of a model, or as something of a later time, and tells two classes apart."""
+    if roles.regression or roles.types[name] != NUMBER or not _ANSWER.search(name) or len(classes := sorted(set(targets))) != 2:
+        return False
+    known = [(float(c), t == classes[1]) for c, t in zip(cells, targets) if c]
+    numbers, truth = numpy.array([n for n, _ in known]), numpy.array([t for _, t in known])
+    if len(known) < 0.5 * len(cells) or not truth.any() or truth.all():
+        return False
+    order = numpy.argsort(numpy.argsort(numbers, kind="stable"), kind="stable")
+    right, pairs = order[truth].sum() - truth.sum() * (truth.sum() - 1) / 2, truth.sum() * (~truth).sum()
+    return bool(max(right / pairs, 1 - right / pairs) >= _APART)
 
 
 def _linear(cells: list[str], targets: list[str], kind: str) -> bool:

@@ -33,6 +33,7 @@ from trainer.kinds.rows import (
     row_by_row,
     unlabelled_files,
 )
+from trainer.kinds.rows.clues import class_names, contests, copies, other_files
 from trainer.kinds.rows.labelled_files import Reading
 from trainer.kinds.rows.roles import IMAGE, TABLE, Roles
 
@@ -192,6 +193,7 @@ def _read(found: Sources, settings, checks: Checks) -> Reading:
         raise faults[best][1]
     _ask_where_close(sizes, best)
     if best == "table":
+        class_names.name(group, roles, found)
         return from_tables.reading(group, roles, seen, index, settings, checks)
     if best == "text" and settings.task == "auto":
         number_texts.check([f.source for f in labelled[best]])
@@ -200,19 +202,27 @@ def _read(found: Sources, settings, checks: Checks) -> Reading:
 
 def _tables(sources: list, found: Sources, index: images.Index, settings, checks: Checks):
     """The tables to use, the roles of their columns and their profiles; with labels that stand in other files."""
-    read = _tables_or_lines(sources, found, settings, checks)
+    read = contests.without_answers(_tables_or_lines(sources, found, settings, checks), index, found.ignored)
+    read = copies.without(read, found.ignored)
+    if not read:
+        raise from_tables.no_table(found.ignored)
     if not settings.repairs:
         _look(read, found, index, settings, checks)
         return from_tables.choose(read, settings, index, found.ignored)
     added = row_by_row.add(read, sources, found.ignored, settings.label_column.strip().lower())
     if not added.label:
         label, why = label_tables.add(read, settings.label_column)
+        if not label and not settings.label_column.strip():
+            label, why = contests.label(read)
         added = replace(added, label=label, decisions=[*added.decisions, *([("label_column", label, why)] if label else [])])
     chosen = settings.with_chosen(label_column=added.label) if added.label else settings
     if added.group and not settings.group_column.strip():
         chosen = chosen.with_chosen(group_column=added.group)
     _look(read, found, index, settings, checks)
     group, roles, seen = from_tables.choose(read, chosen, index, found.ignored)
+    copies.check_forms(group)
+    if not chosen.label_column.strip() and roles.label.lower() not in names.LABELS:
+        other_files.check_labels(group, read, roles.label)
     if roles.label == added.label:
         told = {what for what, _, _ in added.decisions}
         roles.decisions = [*added.decisions, *(d for d in roles.decisions if d[0] not in told)]

@@ -15,6 +15,7 @@ from trainer.data.images import Index
 from trainer.errors import UserError, some
 from trainer.kinds.derived import by_loss, candidates
 from trainer.kinds.rows import conversations as forms, label_sets, numbers, pairs, unsupported_tasks
+from trainer.kinds.rows.clues import same
 
 TEXT, IMAGE, TABLE, LANGUAGE = "text", "image", "table", "language"  # the kinds that read rows
 WORDS = {TEXT: "text", IMAGE: "image", TABLE: "tabular"}  # how their tasks begin
@@ -33,6 +34,7 @@ class Roles:
     split: str = ""
     group: str = ""
     sets: label_sets.Form | None = None  # how the labels are written where rows have several
+    class_names: dict[str, str] = field(default_factory=dict)  # of labels that are numbers, where a file has them
     decisions: list[tuple[str, object, str]] = field(default_factory=list)
 
     @property
@@ -96,6 +98,9 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index,
     choice = choices.label({n: p for n, p in rest.items() if n not in paths}, settings.label_column, where, settings.task, bool(paths), in_order)
     roles.label = choice.columns[0]
     roles.decisions.append(("label_column", roles.label, choice.why))
+    if not settings.label_column.strip() and roles.label.strip().lower() not in names.LABELS:
+        same.check_one_of(roles.label, {n: p for n, p in rest.items() if n not in paths}, tables, where)
+    roles.decisions += same.without_twins(roles.label, rest, tables)
     rest.pop(roles.label)
     kind = _kind(rest, paths, settings, where)
     if kind in (TEXT, TABLE) and settings.task == "auto":
@@ -198,8 +203,13 @@ def _side_columns(roles: Roles, tables: list[Table], seen: dict[str, Profile], s
             setattr(roles, role, choices.resolve(wanted, seen, f"{role}_column", where))
     if roles.split or settings.label_column.strip().lower() in names.SPLIT_COLUMNS:
         return
-    for name in (n for n in seen if n.strip().lower() in names.SPLIT_COLUMNS and seen[n].distinct <= 4):
-        if all(names.split_of(v) for v in {c.strip() for t in tables for c in t.different(name)}):
+    for name in (n for n in seen if 2 <= seen[n].distinct <= 4 and n.strip().lower() != settings.label_column.strip().lower()):
+        cells = {c.strip() for t in tables for c in t.different(name)}
+        if (
+            all(map(names.is_split, cells))
+            or (name.strip().lower() in names.SPLIT_COLUMNS and all(map(names.split_of, cells)))
+            or names.says_split(name, cells)
+        ):
             roles.split = name
             roles.decisions.append(("split_column", name, f"{names.column(name)} assigns the rows to training, validation and test."))
             return

@@ -39,12 +39,16 @@ class _Lines:
     cells: list[str]
     column: str = ""
 
-    def of(self, rows: int) -> tuple[str, list[str]] | None:
-        """The name of the column, empty for none, and the cells, if the file has as many as ``rows``, perhaps below a name. A first number is a cell:
-        taken for a name, it would move all others to the rows before them."""
+    def of(self, table: Table) -> tuple[str, list[str]] | None:
+        """The name of the column, empty for none, and the cells, if the file has as many as ``table`` has rows, perhaps below a name. A first number
+        is a cell: taken for a name, it would move all others to the rows before them. Only the 0 that pandas writes above a column without a name
+        is none, if the table has names, too."""
+        rows = len(table.rows)
         if len(self.cells) == rows:
             return self.column, self.cells
         first, *rest = self.cells
+        if first == "0" and table.has_header and not self.column and len(rest) == rows:
+            return "", rest
         is_name = not self.column and first and first not in rest and values.number(first) is None
         return (first, rest) if is_name and len(rest) == rows else None
 
@@ -93,7 +97,7 @@ def _add_all(role: frozenset[str], wide: list[Table], lines: list[_Lines], asked
         file = _belonging(table, wide, candidates, role)
         if file is None or _is_list(file):
             continue
-        fitting = None if table.bad_rows else file.of(len(table.rows))
+        fitting = None if table.bad_rows else file.of(table)
         if fitting is None:
             _refuse(table, file, role)
             continue

@@ -18,8 +18,8 @@ def check(group: list[Table], tables: list[Table], seen: dict[str, Profile], whe
     A list of the columns, as a codebook is, has no such column.
     """
     _check_times(group, seen, where)
-    if len(group) == 1:
-        _check_matrix(group[0], seen)
+    for table in group:
+        _check_matrix(table, seen)
     named, *numeric = sorted(seen, key=lambda n: seen[n].numeric)
     if len(numeric) < MIN_COLUMNS or seen[named].numeric or not all(seen[n].numeric for n in numeric):
         return
@@ -57,7 +57,8 @@ def _check_matrix(table: Table, seen: dict[str, Profile]) -> None:
     if not MIN_SIDE <= side <= MOST_SIDE or not numeric:
         return
     named = len(others) == side and {c.strip().lower() for c in table.cells(first)} == {n.strip().lower() for n in others}
-    rows = [cells for _, cells in table.rows] if not table.has_header and len(table.columns) == side and seen[first].numeric else []
+    unnamed = not table.has_header or all(n.startswith("value ") for n in table.columns)  # an array of NumPy has no names
+    rows = [cells for _, cells in table.rows] if unnamed and len(table.columns) == side and seen[first].numeric else []
     if named or (rows and all(rows[i][j] == rows[j][i] for i in range(side) for j in range(i))):
         raise UserError(
             "matrix",

@@ -10,6 +10,7 @@ from trainer.data.formats.table import Table
 from trainer.errors import UserError
 
 _RESULTS = ("annotations", "completions")  # columns of an export of Label Studio
+_NUMBERS, _ROWS = 16, 100  # in a cell, and cells that are looked at
 LONGEST = 10_000  # characters of a cell that are looked at
 
 
@@ -28,6 +29,12 @@ def check(tables: list[Table], seen: dict[str, Profile], where: str) -> None:
             f"The column {chosen} of {where} has choices of Label Studio inside its results, a form that is not read.",
             "Export the project of Label Studio as CSV or JSON-MIN, with the text and its choice in columns of their own.",
         )
+    if name := next((n for n, p in seen.items() if p.is_free_text and _are_numbers([c for t in tables for c in t.sample(n)][:_ROWS])), ""):
+        raise UserError(
+            "numbers_in_cells",
+            f"Each cell of the column {name} of {where} holds many numbers, as of a picture or a series, which are no text.",
+            "Write each of these numbers into a column of its own, or save the pictures as PNG and name them in the column.",
+        )
     if tagged := _tagged(tables, seen):
         raise UserError(
             "token_task",
@@ -35,6 +42,13 @@ def check(tables: list[Table], seen: dict[str, Profile], where: str) -> None:
             "Write them as JSON lines with the lists tokens and tags, or as a CoNLL file with a word and its tag in each line. "
             "To train a classifier of whole texts, set label_column to a column with one label for each row.",
         )
+
+
+def _are_numbers(cells: list[str]) -> bool:
+    """Whether all cells hold as many numbers, with blanks or commas between them."""
+    rows = [c.strip().strip("[]").replace(",", " ").split() for c in cells if c.strip()]
+    sizes = {len(row) for row in rows}
+    return len(sizes) == 1 and sizes.pop() >= _NUMBERS and all(values.number(n) is not None for row in rows for n in row)
 
 
 def _has_choices(tables: list[Table], name: str) -> bool:

@@ -41,7 +41,7 @@ def find(sources: Sources, settings, checks: Checks, work: Path) -> Found | None
         return None
     from trainer.kinds.graph.reading import finding  # pyarrow, which other data need not wait for
 
-    return finding.find(sources, settings, checks)
+    return finding.find(sources, settings, checks, work)
 
 
 def claim(kind: Kind, files: Files, settings) -> Claim | None:

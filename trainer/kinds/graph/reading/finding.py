@@ -13,12 +13,12 @@ from trainer.errors import some
 from trainer.gc_pause import paused
 from trainer.kinds.graph import encoded_texts
 from trainer.kinds.graph.graph import Graph
-from trainer.kinds.graph.reading import Found, detect, formats, loading, matching, nodes, refusals, whole
+from trainer.kinds.graph.reading import Found, detect, formats, loading, matching, matrices, nodes, refusals, whole
 from trainer.kinds.graph.reading.raw import Nodes
 from trainer.kinds.graph.reading_progress import ReadingProgress
 
 
-def find(sources: Sources, settings, checks: Checks) -> Found | None:
+def find(sources: Sources, settings, checks: Checks, work: Path) -> Found | None:
     asked = detect.is_asked(settings)
     wanted = settings.edges_file.strip()
     file = formats.find(sources, settings, wanted)
@@ -26,8 +26,9 @@ def find(sources: Sources, settings, checks: Checks) -> Found | None:
         found = Found(file=file, why=f"The dataset is read as a graph: {file.name} is {file.title}.")
         used = {file.name}
     else:
-        looked = detect.look(sources, settings)
-        tables = detect.find(sources, settings, looked) if looked else None
+        read_as, matrix = matrices.as_edges(sources, settings, work)
+        looked = detect.look(read_as, settings)
+        tables = detect.find(read_as, settings, looked) if looked else None
         if tables is None:
             _check_pickles(sources, asked)
             if asked:
@@ -36,6 +37,8 @@ def find(sources: Sources, settings, checks: Checks) -> Found | None:
         words = _word_lists(sources, tables, settings)
         found = Found(tables=tables, words=words, why=detect.reasons(tables))
         used = {*tables.files, *(w.file for w in words)}
+        if matrix:
+            checks.events.decision("matrix", tables.edges[0].head.name, matrix)
     checks.events.decision("kind", "graph", found.why)
     for source in (*sources.tables, *sources.graphs):
         if source.name not in used:

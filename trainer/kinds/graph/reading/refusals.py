@@ -44,8 +44,9 @@ def ambiguous_sides(columns: tuple[str, str], file: str, most: tuple[int, int]) 
 def pickled(files: list[str]) -> UserError:
     return UserError(
         "pickled_graph",
-        f"The graph in {some(files, 3)} is stored as pickled Python objects, which are never loaded.",
-        "Save the edges as CSV with the columns source and target, and features and labels as CSV with a column id.",
+        f"{some(files, 3)} holds pickled Python objects, which are never loaded.",
+        "Save a table as CSV or Parquet, with to_csv or to_parquet in pandas. Save a graph as CSV with the columns source and target, and features "
+        "and labels of its nodes as CSV with a column id.",
     )
 
 
