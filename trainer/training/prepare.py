@@ -10,9 +10,10 @@ from trainer.config.digest import digest
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.core import registry
+from trainer.core.contract.networks import Encoder
 from trainer.core.example import SPLITS, Dataset
 from trainer.core.example_targets import encoded_targets
-from trainer.core.kind import Encoder, Kind
+from trainer.core.kind import Kind
 from trainer.core.plan import Plan, Rows, Saved
 from trainer.errors import UserError, some
 from trainer.estimators import balance

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy
 
-from trainer.core.kind import LinearFeatures
+from trainer.core.contract.training import LinearFeatures
 from trainer.kinds.image.options import OPTIONS
 from trainer.kinds.label_sets.examples import WithLabelSets
 from trainer.kinds.label_sets.target import Labels

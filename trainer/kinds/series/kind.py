@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from trainer.core.kind import Estimator
+from trainer.core.contract.training import Estimator
 from trainer.kinds.examples import ExampleKind
 from trainer.kinds.series.options import OPTIONS
 from trainer.kinds.series.target import MASE, SMAPE, Later
