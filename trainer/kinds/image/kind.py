@@ -81,14 +81,11 @@ class Images(WithLabelSets):
         """So many that a network from random weights takes ``STEPS`` steps."""
         if not base.fresh:
             return settings
-        if settings.is_open("epochs"):
-            epochs = min(MOST, max(FEWEST, math.ceil(STEPS / math.ceil(max(1, len(rows)) / settings.batch_size))))
-            settings = settings.with_chosen(epochs=epochs)
-            why = f"The training goes through the images up to {epochs} times, and ends earlier where the model no longer improves."
-            events.decision("epochs", epochs, why)
-        if settings.is_open("early_stopping_patience"):
-            settings = settings.with_chosen(early_stopping_patience=max(10, settings.epochs // 3))
-        return settings
+        from trainer.models import training_length
+
+        epochs = min(MOST, max(FEWEST, math.ceil(STEPS / math.ceil(max(1, len(rows)) / settings.batch_size))))
+        why = f"The training goes through the images up to {epochs} times, and ends earlier where the model no longer improves."
+        return training_length.choose(settings, epochs, why, 3, events)
 
     def build(self, plan) -> Any:
         from trainer.kinds.image import network
