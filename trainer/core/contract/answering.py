@@ -12,15 +12,12 @@ if TYPE_CHECKING:
     import numpy
 
     from trainer.answer.rows import Column
-    from trainer.config.settings import Settings
-    from trainer.config.spec import Spec
     from trainer.core.blocks import Section
     from trainer.core.contract.networks import Encoder
     from trainer.core.example import Dataset, Example
     from trainer.data.columns.values import Style
-    from trainer.export.finished import Answered
+    from trainer.export.finished import Answered, Asking
     from trainer.launch import Launcher
-    from trainer.predict import Model
     from trainer.run_folder.events import Events
     from trainer.shift.traits import Trait
     from trainer.targets.target import Report, Target
@@ -51,8 +48,8 @@ class Answering:
 
         return description["base"] in registry.estimators()
 
-    def answer(self, spec: Spec, settings: Settings, model: Model, launcher: Launcher, events: Events, began: float) -> None:
-        """Answer what the dataset asks, and write the results. Raises UserError."""
+    def answer(self, asking: Asking, launcher: Launcher) -> None:
+        """Answer what the dataset asks, and write the results. ``launcher`` is None where no worker is needed. Raises UserError."""
         raise NotImplementedError
 
     def answered(self, encoder: Encoder, outputs: numpy.ndarray, events: Events) -> numpy.ndarray:

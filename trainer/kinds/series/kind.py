@@ -99,10 +99,10 @@ class SeriesInTime(ExampleKind):
             )
         ]
 
-    def answer(self, spec, settings, model, launcher, events, began) -> None:
+    def answer(self, asking, launcher) -> None:
         from trainer.kinds.series import answering
 
-        answering.answer(spec, settings, model, events, began)
+        answering.answer(asking)
 
     def parts(self, finished) -> dict:
         from trainer.kinds.series import results
