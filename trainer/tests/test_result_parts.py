@@ -17,7 +17,7 @@ from trainer.config import settings as options, spec as specs
 from trainer.core import registry
 from trainer.core.example import Example
 from trainer.errors import UserError
-from trainer.export import Answered, answer_lines, prediction_results, results, tested, training_results
+from trainer.export import Answered, Asking, RowsRead, answer_lines, prediction_results, results, tested, training_results
 from trainer.kinds.graph.target import Links
 from trainer.kinds.language.target import Tokens
 from trainer.measure.predictions import Predictions
@@ -162,7 +162,7 @@ def test_a_prediction_publishes_its_table_and_a_result_that_fits_the_schema(star
         numpy.array([False, False]),
         COLOURS,
     )
-    export.prediction(spec, settings, MODEL, found, ["a.txt", "b.txt"], ["text"], 1, "", VERSIONS, events, 0.0)
+    export.prediction(Asking(spec, settings, MODEL, events, 0.0), found, RowsRead(["a.txt", "b.txt"], ["text"], 1, ""), VERSIONS)
     result = json.loads((spec.folder / "result.json").read_text())
     schemas["result"].validate(result)
     told = result["prediction"]

@@ -19,7 +19,7 @@ from trainer.run_folder import stop
 from trainer.run_folder.events import Events
 from trainer.run_folder.lease import LeaseLost
 from trainer.search import space
-from trainer.training import candidates
+from trainer.training import candidates, comparing
 from trainer.training.workers import Workers
 
 
@@ -97,11 +97,11 @@ def _deliver(run: Run, settings, dataset, prepared, found, wanted, own: dict) ->
     from trainer.training import baseline, imitated, prepare, search_conclusion as conclude, unseen, weighed
 
     workers, events = run.workers, run.events
-    best = candidates.best(found, wanted, prepared.plan)
+    best = comparing.best(found, wanted, prepared.plan)
     search = None
     if prepared.plan.search is not None and (concluded := conclude.conclude(settings, prepared, own, found, best, events)):
         settings, prepared, found, best, search = concluded.settings, concluded.prepared, concluded.found, concluded.best, concluded.document
-    listed = candidates.entries(found, best, wanted, prepared.plan) if prepared.plan.kind.lists_candidates else None
+    listed = comparing.entries(found, best, wanted, prepared.plan) if prepared.plan.kind.lists_candidates else None
     if len(found) > 1:
         events.decision("chosen", best.base.name, f"The model {best.name} is delivered. {listed[0]['why']}")
     if best.decided:
