@@ -69,11 +69,12 @@ def find(spec: Spec, settings) -> Model:
 def run(spec: Spec, settings, model: Model, launcher, events: Events, began: float) -> None:
     """Read the rows, predict them, and write the results."""
     others = tuple(i for i in spec.inputs if not settings.model_file or i != _file(spec, settings.model_file))
-    model.kind.answer(replace(spec, inputs=others), settings, model, launcher, events, began)
+    model.kind.answer(export.Asking(replace(spec, inputs=others), settings, model, events, began), launcher)
 
 
-def examples(spec: Spec, settings, model: Model, launcher, events: Events, began: float) -> None:
+def examples(asking: export.Asking, launcher) -> None:
     """Predict the examples of the dataset, one by one."""
+    spec, settings, model, events = asking.spec, asking.settings, asking.model, asking.events
     described, kind = model.description, model.kind
     with reading_model("The model"):
         target = registry.restored(described["target"])
@@ -90,7 +91,7 @@ def examples(spec: Spec, settings, model: Model, launcher, events: Events, began
     except UserError as e:
         if e.code != "no_data" or not found.labels_apart.labels:
             raise
-        export.labels_alone(spec, settings, model, target, found.labels_apart, list(columns), _versions(), events, began)
+        export.labels_alone(asking, target, found.labels_apart, list(columns), _versions())
         return
     if not rows_read:
         raise UserError(
@@ -118,24 +119,22 @@ def examples(spec: Spec, settings, model: Model, launcher, events: Events, began
         if beside is not None:
             outputs = beside.outputs(outputs, rows_read)
     events.phase("export", "Writing the predictions.")
-    answers = kind.answers_to(rows_read)
-    labelled = numpy.asarray([bool(t) for t in targets(answers)])
-    known = labelled & target.known(truth)
-    _tell_of_unknown([t for t, unknown in zip(targets(answers), labelled & ~known) if unknown], int(labelled.sum()), events)
-    answered = export.Answered(kind, answers, outputs, truth, known, target)
+    answered = _answered(model, rows_read, outputs, truth, target, events)
     table = answer_lines.table if in_parts is None else in_parts.table
-    export.prediction(
-        spec, settings, model, answered, files, list(columns), skipped, label_column, versions, events, began, table=table, apart=found.labels_apart
-    )
+    export.prediction(asking, answered, export.RowsRead(files, list(columns), skipped, label_column, found.labels_apart), versions, table=table)
     if in_parts is not None:
         in_parts.remove()
 
 
-def _tell_of_unknown(labels: list[str], labelled: int, events: Events) -> None:
-    """Say which labels of the ``labelled`` rows the answers are not compared with."""
-    if labels:
-        text = f"Of {count(labelled, 'label')}, {len(labels):,} cannot be compared with the answers, because the model does not know them"
-        events.warning("labels_unused", f"{text}: {some(list(dict.fromkeys(labels)), 5)}.")
+def _answered(model: Model, rows: Sequence[Example], outputs: numpy.ndarray, truth: numpy.ndarray, target, events: Events) -> export.Answered:
+    """The answers, with a warning of labels that they cannot be compared with."""
+    answers = model.kind.answers_to(rows)
+    labelled = numpy.asarray([bool(t) for t in targets(answers)])
+    known = labelled & target.known(truth)
+    if unknown := [t for t, is_unknown in zip(targets(answers), labelled & ~known) if is_unknown]:
+        text = f"Of {count(int(labelled.sum()), 'label')}, {len(unknown):,} cannot be compared with the answers, because the model does not know them"
+        events.warning("labels_unused", f"{text}: {some(list(dict.fromkeys(unknown)), 5)}.")
+    return export.Answered(model.kind, answers, outputs, truth, known, target)
 
 
 def _estimated(spec: Spec, model: Model, target, examples: Sequence[Example], events: Events) -> tuple[numpy.ndarray, dict[str, str]]:

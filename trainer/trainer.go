@@ -21,7 +21,7 @@ import (
 
 // Sources and schemas only: tests, golden files and requirements stay at home.
 //
-//go:embed *.py answer/*.py archive/*.py board/*.py config/*.py core/*.py data/*.py data/*/*.py estimators/*.py export/*.py kinds/*.py kinds/*/*.py kinds/*/*/*.py launch/*.py measure/*.py models/*.py parted/*.py run_folder/*.py script/*.py script/*/*.py search/*.py shift/*.py standby/*.py targets/*.py train/*.py training/*.py warm/*.py schema/*.json
+//go:embed *.py answer/*.py archive/*.py board/*.py config/*.py core/*.py core/*/*.py data/*.py data/*/*.py estimators/*.py export/*.py kinds/*.py kinds/*/*.py kinds/*/*/*.py launch/*.py measure/*.py models/*.py parted/*.py run_folder/*.py script/*.py script/*/*.py search/*.py shift/*.py standby/*.py targets/*.py train/*.py training/*.py warm/*.py schema/*.json
 var program embed.FS
 
 const (

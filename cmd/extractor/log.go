@@ -30,3 +30,11 @@ func newLogger(w io.Writer, level, format string) (*zap.Logger, error) {
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// quietLevel raises the level info to warn, so that log messages do not disturb the progress bar. Other levels stay.
+func quietLevel(level string) string {
+	if level == zap.InfoLevel.String() {
+		return zap.WarnLevel.String()
+	}
+	return level
+}

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clienttest"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -165,7 +166,7 @@ func median(values []float64) float64 {
 func benchSession(b *testing.B, at served) func() *clowder.Session {
 	b.Helper()
 	return func() *clowder.Session {
-		return newClient(b, clowder.Config{URL: at.URL, Cache: disk.Folder{Volume: b.TempDir()}}).As(job.Secret(at.Key))
+		return clienttest.New(b, clowder.Config{URL: at.URL, Cache: disk.Folder{Volume: b.TempDir()}}).As(job.Secret(at.Key))
 	}
 }
 

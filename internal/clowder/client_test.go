@@ -15,6 +15,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clienttest"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/disk"
@@ -33,7 +34,7 @@ func setup(t *testing.T, cfg clowder.Config) bench {
 	t.Helper()
 	server := startDouble(t, clowdertest.Options{})
 	cfg.URL = server.URL
-	client := newClient(t, cfg)
+	client := clienttest.New(t, cfg)
 	return bench{server, client, client.As(job.Secret(server.Key("alice@example.org"))), server.AddDataset("alice@example.org", "d")}
 }
 
@@ -72,12 +73,12 @@ func TestEveryStatusHasItsOutcome(t *testing.T) {
 			b := setup(t, clowder.Config{Attempts: 1})
 			b.server.Fail(clowdertest.Fault{Status: status})
 			_, err := b.s.Dataset(t.Context(), b.ds)
-			requireKind(t, err, tc.get, status)
+			clienttest.RequireKind(t, err, tc.get, status)
 			require.ErrorContains(t, err, tc.text)
 			_, err = b.s.AddMetadata(t.Context(), b.ds, clowder.Metadata{})
-			requireKind(t, err, tc.post, status)
+			clienttest.RequireKind(t, err, tc.post, status)
 			_, err = b.s.Upload(t.Context(), b.ds, "", text("a.txt", "", "a"))
-			requireKind(t, err, tc.post, status)
+			clienttest.RequireKind(t, err, tc.post, status)
 		})
 	}
 }
@@ -91,7 +92,7 @@ func TestReadsAreRepeatedAndWritesAreNot(t *testing.T) {
 	require.Equal(t, 4, b.server.Requests("GET", "/datasets/"))
 	b.server.Fail(clowdertest.Fault{Status: 503, Times: 1})
 	_, err = b.s.Submit(t.Context(), b.ds, "x", nil)
-	requireKind(t, err, job.KindUnknown, 503)
+	clienttest.RequireKind(t, err, job.KindUnknown, 503)
 	require.Equal(t, 1, b.server.Requests("POST", "/extract"))
 }
 
@@ -102,19 +103,19 @@ func TestTransportErrors(t *testing.T) {
 		socket, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
 		require.NoError(t, socket.Close())
-		s := newClient(t, clowder.Config{URL: "http://" + socket.Addr().String(), Attempts: 1}).As("KEY")
+		s := clienttest.New(t, clowder.Config{URL: "http://" + socket.Addr().String(), Attempts: 1}).As("KEY")
 		_, err = s.Upload(t.Context(), missingID, "", text("a", "", "b"))
-		requireKind(t, err, job.KindRetryable, 0)
+		clienttest.RequireKind(t, err, job.KindRetryable, 0)
 		require.ErrorContains(t, err, "connection refused")
 		_, err = s.Submit(t.Context(), missingID, "x", nil)
-		requireKind(t, err, job.KindRetryable, 0)
+		clienttest.RequireKind(t, err, job.KindRetryable, 0)
 	})
 	t.Run("a post whose answer was cut may have worked", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, clowder.Config{})
 		b.server.Fail(clowdertest.Fault{Method: "POST", Cut: -1, Times: 1})
 		_, err := b.s.Upload(t.Context(), b.ds, "", text("a.txt", "", "abc"))
-		requireKind(t, err, job.KindUnknown, 0)
+		clienttest.RequireKind(t, err, job.KindUnknown, 0)
 		files, err := b.s.Files(t.Context(), b.ds)
 		require.NoError(t, err)
 		require.Len(t, files, 1)
@@ -125,19 +126,19 @@ func TestTransportErrors(t *testing.T) {
 		b := setup(t, clowder.Config{CallTimeout: time.Second, AnswerTimeout: time.Second})
 		b.server.Fail(clowdertest.Fault{Method: "POST", Hang: true, After: true})
 		_, err := b.s.Upload(t.Context(), b.ds, "", text("a.txt", "", "abc"))
-		requireKind(t, err, job.KindUnknown, 0)
+		clienttest.RequireKind(t, err, job.KindUnknown, 0)
 		require.ErrorContains(t, err, "no data arrived for too long")
 		_, err = b.s.AddMetadata(t.Context(), b.ds, clowder.Metadata{})
-		requireKind(t, err, job.KindUnknown, 0)
+		clienttest.RequireKind(t, err, job.KindUnknown, 0)
 	})
 	t.Run("an answer of something else is not taken for Clowder's", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, clowder.Config{Attempts: 1})
 		b.server.Fail(clowdertest.Fault{Status: 200, Body: "<html>Maintenance</html>"})
 		_, err := b.s.Dataset(t.Context(), b.ds)
-		requireKind(t, err, job.KindRetryable, 0)
+		clienttest.RequireKind(t, err, job.KindRetryable, 0)
 		_, err = b.s.Upload(t.Context(), b.ds, "", text("a.txt", "", "abc"))
-		requireKind(t, err, job.KindUnknown, 0)
+		clienttest.RequireKind(t, err, job.KindUnknown, 0)
 		found, err := b.client.Check(t.Context(), versions.Abouts())
 		require.Error(t, err)
 		require.Empty(t, found)
@@ -158,7 +159,7 @@ func TestTransportErrors(t *testing.T) {
 		b := setup(t, clowder.Config{})
 		b.server.Fail(clowdertest.Fault{Extra: 20 << 20})
 		_, err := b.s.Dataset(t.Context(), b.ds)
-		requireKind(t, err, job.KindPermanent, 0)
+		clienttest.RequireKind(t, err, job.KindPermanent, 0)
 		require.ErrorContains(t, err, "sent more than 16 MiB")
 	})
 }
@@ -168,7 +169,7 @@ func TestAFolderWhoseAnswerIsLostIsFound(t *testing.T) {
 	b := setup(t, clowder.Config{})
 	b.server.Fail(clowdertest.Fault{Method: "POST", Path: "/folders", Status: 500, After: true, Times: 1})
 	_, err := b.s.AddFolder(t.Context(), b.ds, "", "finetune")
-	requireKind(t, err, job.KindUnknown, 500)
+	clienttest.RequireKind(t, err, job.KindUnknown, 500)
 	found, err := b.s.FindFolder(t.Context(), b.ds, "", "finetune")
 	require.NoError(t, err)
 	require.NotEmpty(t, found)
@@ -218,14 +219,14 @@ func TestUploadTellsLengthAndType(t *testing.T) {
 		_, _ = io.WriteString(w, `{"id":"000000000000000000000001","bytes":3,"version_num":1}`)
 	}))
 	t.Cleanup(server.Close)
-	s := newClient(t, clowder.Config{URL: server.URL}).As("KEY")
+	s := clienttest.New(t, clowder.Config{URL: server.URL}).As("KEY")
 	_, err := s.Upload(t.Context(), missingID, "", text("loss.png", "image/png", "png"))
 	require.NoError(t, err)
 	require.Equal(t, int64(len(part)), length)
 	require.Empty(t, chunked)
 	require.Contains(t, part, "name=\"file\"; filename=\"loss.png\"\r\nContent-Type: image/png\r\n\r\npng\r\n--")
 	_, err = s.Upload(t.Context(), missingID, "", text("loss.png", "image/png", "four"))
-	requireKind(t, err, job.KindUnknown, 0)
+	clienttest.RequireKind(t, err, job.KindUnknown, 0)
 	require.ErrorContains(t, err, "stored 3 of the 4 bytes")
 }
 
@@ -235,11 +236,11 @@ func TestUploadOfAFileThatShrinksLeavesNothing(t *testing.T) {
 	body := text("a.txt", "", "abc")
 	body.Size = 10 << 20
 	_, err := b.s.Upload(t.Context(), b.ds, "", body)
-	requireKind(t, err, job.KindRetryable, 0)
+	clienttest.RequireKind(t, err, job.KindRetryable, 0)
 	require.ErrorContains(t, err, "became shorter")
 	body.Open = func() (io.ReadCloser, error) { return nil, errors.New("it is gone") }
 	_, err = b.s.Upload(t.Context(), b.ds, "", body)
-	requireKind(t, err, job.KindRetryable, 0)
+	clienttest.RequireKind(t, err, job.KindRetryable, 0)
 	files, err := b.s.Files(t.Context(), b.ds)
 	require.NoError(t, err)
 	require.Empty(t, files)
@@ -300,7 +301,7 @@ func TestListingSurvivesRowsThatMove(t *testing.T) {
 		b.server.ServeHTTP(w, r)
 	}))
 	t.Cleanup(proxied.Close)
-	s := newClient(t, clowder.Config{URL: proxied.URL}).As(job.Secret(b.server.Key("alice@example.org")))
+	s := clienttest.New(t, clowder.Config{URL: proxied.URL}).As(job.Secret(b.server.Key("alice@example.org")))
 	files, err := s.Files(t.Context(), b.ds)
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(files), 149)

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clienttest"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
@@ -54,7 +55,7 @@ func contractFiles(t *testing.T, at site, s *clowder.Session, ds string) {
 			}
 			got, err := s.Upload(ctx, ds, folders[dir], text(name, "text/csv", want[path]))
 			if name == "two  blanks.txt" {
-				requireKind(t, err, job.KindPermanent, 0) // a name that would not be the same afterwards
+				clienttest.RequireKind(t, err, job.KindPermanent, 0) // a name that would not be the same afterwards
 				delete(want, path)
 				continue
 			}
@@ -65,9 +66,9 @@ func contractFiles(t *testing.T, at site, s *clowder.Session, ds string) {
 			require.False(t, got.InFlight)
 		}
 		_, err := s.Upload(ctx, ds, missingID, text("x", "", "x"))
-		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusNotFound)
 		_, err = s.Upload(ctx, missingID, "", text("x", "", "x"))
-		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusNotFound)
 	})
 	var files []clowder.File
 	t.Run("lists the files of all folders beyond one page of ten", func(t *testing.T) {
@@ -114,10 +115,10 @@ func contractFiles(t *testing.T, at site, s *clowder.Session, ds string) {
 		require.NoError(t, s.DeleteFile(ctx, held[0].ID), "a file that is gone is no error")
 	})
 	t.Run("says that a file is gone", func(t *testing.T) {
-		fresh := newClient(t, clowder.Config{URL: at.url}).As(job.Secret(at.key))
+		fresh := clienttest.New(t, clowder.Config{URL: at.url}).As(job.Secret(at.key))
 		gone := slices.DeleteFunc(slices.Clone(files), func(f clowder.File) bool { return f.Path != "train/a.csv" })
 		_, err := fresh.Stage(ctx, gone, disk.Folder{Volume: t.TempDir()}, nil)
-		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusNotFound)
 		require.ErrorContains(t, err, `download "train/a.csv"`)
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clienttest"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/clowder/form"
 	"github.com/ncsa/clowder-ray/internal/clowder/message"
@@ -129,7 +130,7 @@ func (e *extractor) tell(t *testing.T, req job.Request, statuses ...message.Stat
 func runMessages(t *testing.T, at site) {
 	t.Helper()
 	ctx := t.Context()
-	s := newClient(t, clowder.Config{URL: at.url}).As(job.Secret(at.key))
+	s := clienttest.New(t, clowder.Config{URL: at.url}).As(job.Secret(at.key))
 	e := connect(t, at.broker)
 	ds, err := s.CreateDataset(ctx, "Straße 数据 & more", "")
 	require.NoError(t, err)
@@ -157,7 +158,7 @@ func runMessages(t *testing.T, at site) {
 		}
 		entry.ID, err = s.AddFileMetadata(ctx, file.ID, entry)
 		require.NoError(t, err)
-		list, err := fileMetadata(ctx, s, file.ID)
+		list, err := clienttest.FileMetadata(ctx, s, file.ID)
 		require.NoError(t, err)
 		require.Len(t, list, 1)
 		list[0].Created = time.Time{}
@@ -220,7 +221,7 @@ func runMessages(t *testing.T, at site) {
 			_, warnings, err := e.info.Parameters(req.Parameters)
 			require.NoError(t, err)
 			require.Empty(t, warnings)
-			email, err := newClient(t, clowder.Config{URL: at.url}).As(key).CheckKey(ctx)
+			email, err := clienttest.New(t, clowder.Config{URL: at.url}).As(key).CheckKey(ctx)
 			require.NoError(t, err)
 			require.Equal(t, owner, email, "the key of a message acts as the user who submitted")
 			requireTheSameAgain(t, s, e.queue, req, key)
@@ -243,7 +244,7 @@ func runMessages(t *testing.T, at site) {
 	}
 	t.Run("a dataset that is gone cannot be submitted", func(t *testing.T) {
 		_, err := s.Submit(ctx, missingID, e.queue, nil)
-		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusNotFound)
 	})
 }
 
@@ -266,7 +267,7 @@ func requireTheSameAgain(t *testing.T, s *clowder.Session, extractor string, wan
 func TestUploadsOfTheRealOneShowInFlight(t *testing.T) {
 	at := realSite(t)
 	ctx := t.Context()
-	s := newClient(t, clowder.Config{URL: at.url}).As(job.Secret(at.key))
+	s := clienttest.New(t, clowder.Config{URL: at.url}).As(job.Secret(at.key))
 	ds, err := s.CreateDataset(ctx, "in flight", "")
 	require.NoError(t, err)
 	folder, err := s.AddFolder(ctx, ds.ID, "", "f")

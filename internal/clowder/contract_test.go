@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clienttest"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/disk"
@@ -38,20 +39,6 @@ func startDouble(tb testing.TB, opts clowdertest.Options) *clowdertest.Server {
 	return server
 }
 
-func newClient(tb testing.TB, cfg clowder.Config) *clowder.Client {
-	tb.Helper()
-	if cfg.Cache == (disk.Folder{}) {
-		cfg.Cache = disk.Folder{Volume: tb.TempDir(), Name: "cache"}
-	}
-	if cfg.Backoff == 0 {
-		cfg.Backoff = time.Millisecond
-	}
-	client, err := clowder.NewClient(cfg)
-	require.NoError(tb, err)
-	tb.Cleanup(func() { require.NoError(tb, client.Close()) })
-	return client
-}
-
 func TestContractDouble(t *testing.T) {
 	t.Parallel()
 	server := startDouble(t, clowdertest.Options{HideFromOwner: true})
@@ -61,15 +48,6 @@ func TestContractDouble(t *testing.T) {
 	})
 }
 
-func requireKind(t *testing.T, err error, want job.Kind, status int) {
-	t.Helper()
-	require.Error(t, err)
-	kind, _ := job.Classify(err)
-	require.Equal(t, want, kind, "%v", err)
-	require.Equal(t, status, clowder.StatusOf(err), "%v", err)
-	require.NotContains(t, err.Error(), "\n")
-}
-
 // missingID has the form of an id and belongs to nothing.
 const missingID = "000000000000000000000000"
 
@@ -77,7 +55,7 @@ const missingID = "000000000000000000000000"
 func runContract(t *testing.T, at site) {
 	t.Helper()
 	ctx := t.Context()
-	client := newClient(t, clowder.Config{URL: at.url, InFlightWait: 5 * time.Second})
+	client := clienttest.New(t, clowder.Config{URL: at.url, InFlightWait: 5 * time.Second})
 	s := client.As(job.Secret(at.key))
 	name := fmt.Sprintf("contract %d", time.Now().UnixNano())
 	ds, err := s.CreateDataset(ctx, name, "made by a test")
@@ -99,16 +77,16 @@ func runContract(t *testing.T, at site) {
 	})
 	t.Run("says what is wrong with a key, a right and an id", func(t *testing.T) {
 		_, err := s.Dataset(ctx, missingID)
-		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusNotFound)
 		_, err = client.As("wrong").Dataset(ctx, ds.ID)
-		requireKind(t, err, job.KindPermanent, http.StatusUnauthorized)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusUnauthorized)
 		require.NotContains(t, err.Error(), "wrong")
 		requireRole(t, s, missingID, clowder.NoRole)
 		_, err = s.Dataset(ctx, "../users")
-		requireKind(t, err, job.KindPermanent, 0)
+		clienttest.RequireKind(t, err, job.KindPermanent, 0)
 		if at.key2 != "" {
 			_, err = client.As(job.Secret(at.key2)).Dataset(ctx, ds.ID)
-			requireKind(t, err, job.KindPermanent, http.StatusForbidden)
+			clienttest.RequireKind(t, err, job.KindPermanent, http.StatusForbidden)
 			require.ErrorContains(t, err, "ask the dataset owner for the right to view the dataset")
 		}
 	})
@@ -159,7 +137,7 @@ func contractLogin(t *testing.T, client *clowder.Client, at site, ds string) {
 		require.NoError(t, err)
 		require.NoError(t, s.DeleteFile(ctx, file.ID))
 		_, err = client.Bearer("wrong.token").Profile(ctx)
-		requireKind(t, err, job.KindPermanent, http.StatusUnauthorized)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusUnauthorized)
 		require.ErrorContains(t, err, "log in again")
 		require.NotContains(t, err.Error(), "wrong.token")
 	})
@@ -169,10 +147,10 @@ func contractLogin(t *testing.T, client *clowder.Client, at site, ds string) {
 		}
 		s := client.Bearer(job.Secret(at.stranger))
 		_, err := s.Profile(ctx)
-		requireKind(t, err, job.KindPermanent, 0)
+		clienttest.RequireKind(t, err, job.KindPermanent, 0)
 		require.ErrorIs(t, err, clowder.ErrUnknownUser)
 		_, err = s.Dataset(ctx, ds)
-		requireKind(t, err, job.KindRetryable, http.StatusInternalServerError)
+		clienttest.RequireKind(t, err, job.KindRetryable, http.StatusInternalServerError)
 	})
 }
 
@@ -203,9 +181,9 @@ func contractJobs(t *testing.T, client *clowder.Client, at site, ds string) {
 	})
 	t.Run("reads jobs and listeners", func(t *testing.T) {
 		_, err := s.Job(ctx, missingID)
-		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusNotFound)
 		_, err = s.JobUpdates(ctx, missingID)
-		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusNotFound)
 		_, err = s.Listeners(ctx)
 		require.NoError(t, err)
 	})
@@ -231,7 +209,7 @@ func contractResults(t *testing.T, at site, s *clowder.Session, ds string) {
 		require.Equal(t, []clowder.Metadata{entry}, list)
 		entry.Contexts = nil
 		_, err = s.AddMetadata(ctx, ds, entry)
-		requireKind(t, err, job.KindPermanent, http.StatusBadRequest)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusBadRequest)
 		require.ErrorContains(t, err, "Context is required")
 	})
 	t.Run("adds metadata to a file only for an extractor that it knows", func(t *testing.T) {
@@ -242,15 +220,15 @@ func contractResults(t *testing.T, at site, s *clowder.Session, ds string) {
 			Contexts: []any{map[string]any{"predicted": "http://clowder.ncsa.illinois.edu/metadata/x#predicted"}},
 		}
 		_, err = s.AddFileMetadata(ctx, file.ID, entry)
-		requireKind(t, err, job.KindRetryable, 0)
+		clienttest.RequireKind(t, err, job.KindRetryable, 0)
 		require.ErrorContains(t, err, "before its next heartbeat")
-		none, err := fileMetadata(ctx, s, file.ID)
+		none, err := clienttest.FileMetadata(ctx, s, file.ID)
 		require.NoError(t, err)
 		require.Empty(t, none)
 		_, err = s.AddFileMetadata(ctx, missingID, entry)
-		requireKind(t, err, job.KindUnknown, http.StatusInternalServerError)
-		_, err = fileMetadata(ctx, s, missingID)
-		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
+		clienttest.RequireKind(t, err, job.KindUnknown, http.StatusInternalServerError)
+		_, err = clienttest.FileMetadata(ctx, s, missingID)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusNotFound)
 		require.NoError(t, s.DeleteFile(ctx, file.ID))
 	})
 	t.Run("adds what a person says of a file, and takes it back", func(t *testing.T) {
@@ -295,7 +273,7 @@ func contractResults(t *testing.T, at site, s *clowder.Session, ds string) {
 		require.NoError(t, err)
 		require.Empty(t, list)
 		_, err = s.AddVisualization(ctx, missingID, want, text("x.json", "", "{}"))
-		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusNotFound)
 	})
 	t.Run("sets thumbnails", func(t *testing.T) {
 		id, err := s.AddThumbnail(ctx, text("loss.png", "image/png", "not really"))
@@ -304,7 +282,7 @@ func contractResults(t *testing.T, at site, s *clowder.Session, ds string) {
 		got, err := s.Dataset(ctx, ds)
 		require.NoError(t, err)
 		require.Equal(t, id, got.ThumbnailID)
-		requireKind(t, s.SetDatasetThumbnail(ctx, ds, missingID), job.KindPermanent, http.StatusNotFound)
+		clienttest.RequireKind(t, s.SetDatasetThumbnail(ctx, ds, missingID), job.KindPermanent, http.StatusNotFound)
 		file, err := s.Upload(ctx, ds, "", text("m.zip", "application/zip", "z"))
 		require.NoError(t, err)
 		require.NoError(t, s.SetFileThumbnail(ctx, file.ID, id))
@@ -321,7 +299,7 @@ func contractCollaborator(t *testing.T, client *clowder.Client, at site, ds stri
 		email, err := other.CheckKey(ctx)
 		require.NoError(t, err)
 		_, err = other.Upload(ctx, ds, "", text("theirs.csv", "text/csv", "x"))
-		requireKind(t, err, job.KindPermanent, http.StatusForbidden)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusForbidden)
 		require.ErrorContains(t, err, "add files to the dataset")
 		requireRole(t, owner, ds, clowder.RoleOwner)
 		requireRole(t, other, ds, clowder.NoRole)
@@ -354,13 +332,4 @@ func lists(ctx context.Context, t *testing.T, s *clowder.Session, ds, path strin
 	files, err := s.Files(ctx, ds)
 	require.NoError(t, err)
 	return slices.ContainsFunc(files, func(f clowder.File) bool { return f.Path == path })
-}
-
-// fileMetadata lists the entries of extractors on a file.
-func fileMetadata(ctx context.Context, s *clowder.Session, file string) (all []clowder.Metadata, err error) {
-	_, _, err = s.FindFileMetadata(ctx, file, func(m clowder.Metadata) bool {
-		all = append(all, m)
-		return false
-	})
-	return all, err
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clienttest"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
@@ -37,7 +38,7 @@ func contractVersions(t *testing.T, client *clowder.Client, at site, ds string) 
 		_, err = byKey.ReadFile(ctx, first.File, 0, 9)
 		require.ErrorIs(t, err, clowder.ErrFileTooLarge)
 		_, err = byKey.ReadFile(ctx, first.File, 7, most)
-		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusNotFound)
 		versions, err := byKey.Versions(ctx, file.ID, 20)
 		require.NoError(t, err)
 		require.Len(t, versions, 1)
@@ -45,17 +46,17 @@ func contractVersions(t *testing.T, client *clowder.Client, at site, ds string) 
 	})
 	t.Run("says what it cannot find and what is not an id", func(t *testing.T) {
 		_, err := byKey.FileState(ctx, missingID)
-		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusNotFound)
 		_, err = byKey.Versions(ctx, missingID, 20)
-		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusNotFound)
 		_, err = byKey.FileState(ctx, "../users")
-		requireKind(t, err, job.KindPermanent, 0)
+		clienttest.RequireKind(t, err, job.KindPermanent, 0)
 		_, err = byKey.Update(ctx, clowder.FileState{File: clowder.File{ID: "x/y", Name: "a"}}, nil)
-		requireKind(t, err, job.KindPermanent, 0)
+		clienttest.RequireKind(t, err, job.KindPermanent, 0)
 	})
 	t.Run("takes no new version from an API key", func(t *testing.T) {
 		_, err := byKey.Update(ctx, first, []byte("epochs: 2\n"))
-		requireKind(t, err, job.KindPermanent, http.StatusForbidden)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusForbidden)
 	})
 	t.Run("saves a new version for an access token", func(t *testing.T) {
 		if at.token == "" {
@@ -88,15 +89,15 @@ func contractUpdate(t *testing.T, s *clowder.Session, first clowder.FileState) {
 	other := first
 	other.Name = "other.yaml"
 	_, err = s.Update(ctx, other, nil)
-	requireKind(t, err, job.KindPermanent, http.StatusBadRequest)
+	clienttest.RequireKind(t, err, job.KindPermanent, http.StatusBadRequest)
 	other = first
 	other.ContentType = "text/plain"
 	_, err = s.Update(ctx, other, nil)
-	requireKind(t, err, job.KindPermanent, http.StatusBadRequest)
+	clienttest.RequireKind(t, err, job.KindPermanent, http.StatusBadRequest)
 	gone := first
 	gone.ID = missingID
 	_, err = s.Update(ctx, gone, nil)
-	requireKind(t, err, job.KindPermanent, http.StatusNotFound)
+	clienttest.RequireKind(t, err, job.KindPermanent, http.StatusNotFound)
 
 	var group sync.WaitGroup
 	for _, content := range []string{"epochs: 3\n", "epochs: 4\n"} {
@@ -131,7 +132,7 @@ func TestTwoUpdatesInTheSameInstantCollide(t *testing.T) {
 			server := startDouble(t, clowdertest.Options{})
 			ctx := t.Context()
 			ds := server.AddDataset("alice@example.org", "race")
-			s := newClient(t, clowder.Config{URL: server.URL}).Bearer(job.Secret(server.Token("alice@example.org")))
+			s := clienttest.New(t, clowder.Config{URL: server.URL}).Bearer(job.Secret(server.Token("alice@example.org")))
 			file, err := s.Upload(ctx, ds, "", text("数据.yaml", "application/x-yaml", "x: 0\n"))
 			require.NoError(t, err)
 			first, err := s.FileState(ctx, file.ID)

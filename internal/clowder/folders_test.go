@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clienttest"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
@@ -18,7 +19,7 @@ func TestAFolderThatHoldsItselfIsNamed(t *testing.T) {
 	dataset := server.AddDataset("alice@example.org", "Reviews")
 	file, err := server.AddFile(dataset, "a/b/x.csv", strings.NewReader("x"))
 	require.NoError(t, err)
-	client := newClient(t, clowder.Config{URL: server.URL, Attempts: 1, CallTimeout: 2 * time.Second})
+	client := clienttest.New(t, clowder.Config{URL: server.URL, Attempts: 1, CallTimeout: 2 * time.Second})
 	s, err := client.At("", job.Secret(server.Key("alice@example.org")))
 	require.NoError(t, err)
 	files, err := s.Files(t.Context(), dataset)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clienttest"
 	"github.com/ncsa/clowder-ray/internal/clowder/v1"
 	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -63,7 +64,7 @@ func TestAFileOfAHundredThousandEntries(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			url, sent := describedFile(t, tc.entry)
-			c := newClient(t, clowder.Config{URL: url})
+			c := clienttest.New(t, clowder.Config{URL: url})
 			s, err := tc.open(c, url)
 			require.NoError(t, err)
 			var most uint64

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clienttest"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -15,7 +16,7 @@ import (
 
 func TestMessageHostsAreComparedAndNeverFollowed(t *testing.T) {
 	t.Parallel()
-	client := newClient(t, clowder.Config{AllowedHosts: []string{"https://clowder.example.org", "http://backend:8000/", "https://a.example.org/clowder"}})
+	client := clienttest.New(t, clowder.Config{AllowedHosts: []string{"https://clowder.example.org", "http://backend:8000/", "https://a.example.org/clowder"}})
 	for _, host := range []string{
 		"https://clowder.example.org", "https://CLOWDER.example.org/", "https://clowder.example.org:443", "http://backend:8000", "https://a.example.org/clowder/",
 	} {
@@ -33,7 +34,7 @@ func TestMessageHostsAreComparedAndNeverFollowed(t *testing.T) {
 		"https://сlowder.example.org", "gopher://clowder.example.org", "https://a.example.org", "https://a.example.org/clowder2",
 	} {
 		_, err := client.At(host, "KEY")
-		requireKind(t, err, job.KindPermanent, 0)
+		clienttest.RequireKind(t, err, job.KindPermanent, 0)
 		require.NotContains(t, err.Error(), "pass@", host)
 	}
 }
@@ -41,7 +42,7 @@ func TestMessageHostsAreComparedAndNeverFollowed(t *testing.T) {
 func TestConfiguredURLWinsOverTheMessage(t *testing.T) {
 	t.Parallel()
 	server := startDouble(t, clowdertest.Options{})
-	s, err := newClient(t, clowder.Config{URL: server.URL}).At("http://backend:8000", job.Secret(server.Key("alice@example.org")))
+	s, err := clienttest.New(t, clowder.Config{URL: server.URL}).At("http://backend:8000", job.Secret(server.Key("alice@example.org")))
 	require.NoError(t, err)
 	_, err = s.CheckKey(t.Context())
 	require.NoError(t, err)
@@ -76,7 +77,7 @@ func TestKeyDoesNotFollowARedirectToAnotherAddress(t *testing.T) {
 		http.Redirect(w, r, thief.URL+r.URL.Path, http.StatusTemporaryRedirect)
 	}))
 	t.Cleanup(front.Close)
-	s := newClient(t, clowder.Config{URL: front.URL}).As("KEY")
+	s := clienttest.New(t, clowder.Config{URL: front.URL}).As("KEY")
 	_, err := s.Dataset(t.Context(), missingID)
 	require.ErrorContains(t, err, "check CLOWDER_URL")
 	_, err = s.Upload(t.Context(), missingID, "", text("a", "", "b"))
@@ -98,7 +99,7 @@ func TestPresignedAddressesStayAwayFromInnerServices(t *testing.T) {
 			t.Parallel()
 			server := startDouble(t, clowdertest.Options{})
 			server.Fail(clowdertest.Fault{Path: "/url/", Status: http.StatusOK, Body: body})
-			s := newClient(t, clowder.Config{URL: server.URL}).As(job.Secret(server.Key("alice@example.org")))
+			s := clienttest.New(t, clowder.Config{URL: server.URL}).As(job.Secret(server.Key("alice@example.org")))
 			_, err := s.Stage(t.Context(), []clowder.File{{ID: missingID, Name: "数.csv", Path: "数.csv"}}, disk.Folder{Volume: t.TempDir()}, nil)
 			require.Error(t, err)
 			require.NotContains(t, err.Error(), "meta-data")

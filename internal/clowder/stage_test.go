@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clienttest"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -75,7 +76,7 @@ func TestStageSurvivesFailingDownloads(t *testing.T) {
 			inputs, err := b.s.Stage(t.Context(), []clowder.File{file}, disk.Folder{Volume: dir}, func(p clowder.Progress) { last = p })
 			require.Empty(t, parts(t, cache))
 			if tc.text != "" {
-				requireKind(t, err, tc.want, clowder.StatusOf(err))
+				clienttest.RequireKind(t, err, tc.want, clowder.StatusOf(err))
 				require.ErrorContains(t, err, tc.text)
 				return
 			}
@@ -96,12 +97,12 @@ func TestStageContinuesWhereItStopped(t *testing.T) {
 	}
 	b.server.Fail(clowdertest.Fault{Path: files[15].ID, Status: 503, Times: 1})
 	_, err := b.s.Stage(t.Context(), files, disk.Folder{Volume: t.TempDir()}, nil)
-	requireKind(t, err, job.KindRetryable, http.StatusServiceUnavailable)
+	clienttest.RequireKind(t, err, job.KindRetryable, http.StatusServiceUnavailable)
 	before := b.server.Requests("GET", "/api/v2/files/")
 	require.GreaterOrEqual(t, before, 16)
 
 	// A new client knows only the files on disk.
-	again := newClient(t, clowder.Config{URL: b.server.URL, Cache: disk.Folder{Volume: cache}}).As(job.Secret(b.server.Key("alice@example.org")))
+	again := clienttest.New(t, clowder.Config{URL: b.server.URL, Cache: disk.Folder{Volume: cache}}).As(job.Secret(b.server.Key("alice@example.org")))
 	dir := t.TempDir()
 	inputs, err := again.Stage(t.Context(), files, disk.Folder{Volume: dir}, nil)
 	require.NoError(t, err)
@@ -135,7 +136,7 @@ func TestTheCacheTrustsOnlyUnchangedBodies(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, index.Close())
 
-	again := newClient(t, clowder.Config{URL: b.server.URL, Cache: disk.Folder{Volume: cache}}).As(job.Secret(b.server.Key("alice@example.org")))
+	again := clienttest.New(t, clowder.Config{URL: b.server.URL, Cache: disk.Folder{Volume: cache}}).As(job.Secret(b.server.Key("alice@example.org")))
 	dir := t.TempDir()
 	_, err = again.Stage(t.Context(), []clowder.File{file}, disk.Folder{Volume: dir}, nil)
 	require.NoError(t, err)
@@ -150,20 +151,20 @@ func TestStageHasLimits(t *testing.T) {
 	b := setup(t, clowder.Config{MaxFiles: 2, MaxBytes: 5})
 	files := []clowder.File{b.add(t, "a.csv", "abc"), b.add(t, "b.csv", "abc")}
 	_, err := b.s.Stage(t.Context(), files, disk.Folder{Volume: t.TempDir()}, nil)
-	requireKind(t, err, job.KindPermanent, 0)
+	clienttest.RequireKind(t, err, job.KindPermanent, 0)
 	require.ErrorContains(t, err, "the dataset has more than 5 B")
 	b.add(t, "c.csv", "abc")
 	_, err = b.s.Files(t.Context(), b.ds)
-	requireKind(t, err, job.KindPermanent, 0)
+	clienttest.RequireKind(t, err, job.KindPermanent, 0)
 	require.ErrorContains(t, err, "more than 2 files")
 	for _, size := range []int64{-1, 1 << 62, 1<<63 - 1} {
 		lying := []clowder.File{{ID: files[0].ID, Name: "a", Path: "a", Size: size}, {ID: files[0].ID, Name: "b", Path: "b", Size: size}}
 		_, err = b.s.Stage(t.Context(), lying, disk.Folder{Volume: t.TempDir()}, nil)
-		requireKind(t, err, job.KindPermanent, 0)
+		clienttest.RequireKind(t, err, job.KindPermanent, 0)
 	}
-	huge := newClient(t, clowder.Config{URL: b.server.URL, MaxBytes: 1 << 62}).As("KEY")
+	huge := clienttest.New(t, clowder.Config{URL: b.server.URL, MaxBytes: 1 << 62}).As("KEY")
 	_, err = huge.Stage(t.Context(), []clowder.File{{ID: files[0].ID, Name: "a", Path: "a", Size: 1 << 60}}, disk.Folder{Volume: t.TempDir()}, nil)
-	requireKind(t, err, job.KindPermanent, 0)
+	clienttest.RequireKind(t, err, job.KindPermanent, 0)
 	require.ErrorContains(t, err, "the disk of the training service is too full")
 }
 

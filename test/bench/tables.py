@@ -41,7 +41,7 @@ from trainer.data.checks import Checks
 from trainer.estimators import folds
 from trainer.kinds.table.columns import Columns
 from trainer.run_folder.events import Events
-from trainer.training import candidates, prepare
+from trainer.training import candidates, comparing, prepare
 
 THREE, AUTO, OTHER = "best of three", "auto", "AutoGluon"
 ALONE = ("linear", "trees", "perceptron")
@@ -121,7 +121,7 @@ def ours(data: Dataset, plan: Plan, names: list[str], reading: float) -> dict[st
     scores = {}
     for title, among in ((THREE, [n for n in found if n in ALONE]), (AUTO, list(found))):
         if among:
-            best = candidates.best([found[n] for n in among], candidates.Wanted(tuple(among), None), plan)
+            best = comparing.best([found[n] for n in among], candidates.Wanted(tuple(among), None), plan)
             cpu = reading + sum(seconds[n] for n in among)
             scores[title] = Score(loss(best.fitted.outputs(data.splits["test"]), data, plan), cpu, best.base.name)
     for name, candidate in found.items():

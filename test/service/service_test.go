@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clienttest"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/test/broker"
@@ -130,7 +130,7 @@ func TestAModelIsTrainedAndPredictsLater(t *testing.T) {
 		if f.Path != "wren.png" {
 			continue
 		}
-		entries, err := fileMetadata(t.Context(), w.Session, f.ID)
+		entries, err := clienttest.FileMetadata(t.Context(), w.Session, f.ID)
 		require.NoError(t, err)
 		require.Len(t, entries, 1)
 		require.Equal(t, "wren", entries[0].Content["predicted"])
@@ -292,13 +292,4 @@ func TestHealth(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	require.Equal(t, job.Done, w.AwaitRecords(t, 1)[0].State)
-}
-
-// fileMetadata lists the entries of extractors on a file.
-func fileMetadata(ctx context.Context, s *clowder.Session, file string) (all []clowder.Metadata, err error) {
-	_, _, err = s.FindFileMetadata(ctx, file, func(m clowder.Metadata) bool {
-		all = append(all, m)
-		return false
-	})
-	return all, err
 }

@@ -1,7 +1,6 @@
 package studio
 
 import (
-	"encoding/json"
 	"net/http"
 	"testing"
 
@@ -20,15 +19,7 @@ func TestAPromotionThatClowderDidNotHearOf(t *testing.T) {
 	s := site.New(t, site.Options{})
 	s.Fill(t)
 	promote := func(version string) (int, map[string]any) {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/api/v1/models/"+s.Dataset+"/reviews/"+version+"/promote", http.NoBody)
-		require.NoError(t, err)
-		req.Header.Set("X-API-KEY", s.Clowder.Key(site.Alice))
-		answer, err := http.DefaultClient.Do(req)
-		require.NoError(t, err)
-		defer func() { _ = answer.Body.Close() }()
-		var doc map[string]any
-		require.NoError(t, json.NewDecoder(answer.Body).Decode(&doc))
-		return answer.StatusCode, doc
+		return s.Call(t, site.Alice, http.MethodPost, "models/"+s.Dataset+"/reviews/"+version+"/promote", nil)
 	}
 	client, err := clowder.NewClient(clowder.Config{URL: s.Clowder.URL})
 	require.NoError(t, err)

@@ -47,6 +47,10 @@ class Settings(OptionValues):
         kept = {n: getattr(self, n) for n in self._sources}
         return Settings(kept | values, self._sources | dict.fromkeys(values, CHOSEN))
 
+    def with_default(self, **values) -> "Settings":
+        """A copy with those of these values whose options are open. Raises KeyError as ``with_chosen`` does."""
+        return self.with_chosen(**{name: value for name, value in values.items() if self.is_open(name)})
+
     def listed(self) -> list[dict]:
         """The settings of result.json, in the order of the table."""
         return [{"name": n, "value": getattr(self, n), "source": s} for n, s in self._sources.items() if n not in ("config_file", "more_options")]

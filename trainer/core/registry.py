@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from trainer.core.kind import Estimator, Kind
+from trainer.core.contract.training import Estimator
+from trainer.core.kind import Kind
 
 if TYPE_CHECKING:
     from trainer.targets.target import Target

@@ -4,9 +4,12 @@ They are created in the folder of the start and published at the end. A run that
 again.
 """
 
-from trainer.export.finished import Answered
+from trainer.export.finished import Answered, Asking, Findings, RowsRead
 from trainer.export.prediction_results import labels_alone, prediction
 from trainer.export.results import OUT, PARTIAL, RESULT, already_done, finish
 from trainer.export.training_results import check, training
 
-__all__ = ["OUT", "PARTIAL", "RESULT", "Answered", "already_done", "check", "finish", "labels_alone", "prediction", "training"]
+__all__ = [
+    "OUT", "PARTIAL", "RESULT", "Answered", "Asking", "Findings", "RowsRead",
+    "already_done", "check", "finish", "labels_alone", "prediction", "training",
+]  # fmt: skip

@@ -9,10 +9,9 @@ from trainer.core import blocks
 from trainer.data.labels_apart import LabelsApart
 from trainer.export import answer_lines, by_id, display, likeness, results, to_label
 from trainer.export.answer_lines import Layout, Marks
-from trainer.export.finished import Answered
+from trainer.export.finished import Answered, Asking, RowsRead
 from trainer.measure.metric import described
 from trainer.run_folder import files
-from trainer.run_folder.events import Events
 from trainer.shift.comparison import Comparison
 from trainer.targets import promise
 from trainer.targets.target import Target
@@ -22,26 +21,18 @@ Table = Callable[[Layout, Answered, Marks | None], Iterator[str]]
 
 
 def prediction(
-    spec: Spec,
-    settings,
-    model,
+    asking: Asking,
     answered: Answered,
-    read: list[str],
-    columns: list[str],
-    skipped: int,
-    label_column: str,
+    read: RowsRead,
     versions: dict,
-    events: Events,
-    began: float,
     facts: dict[str, str] | None = None,
     unit: str = "",
     table: Table = answer_lines.table,
-    apart: LabelsApart | None = None,
 ) -> None:
     """Write predictions.csv and result.json. ``facts`` are what else is said of the question, ``unit`` what was predicted; empty for rows.
-    ``table`` gives the text of predictions.csv, of kinds that have no own. ``apart`` has labels of rows that were predicted before."""
-    kind = answered.kind
-    compared = likeness.compared(model.description, answered, columns, events)
+    ``table`` gives the text of predictions.csv, of kinds that have no own."""
+    spec, settings, model, columns, kind = asking.spec, asking.settings, asking.model, read.columns, answered.kind
+    compared = likeness.compared(model.description, answered, columns, asking.events)
     out = spec.work / results.OUT
     out.mkdir()
     facts = {**(facts or {}), **_without_promise(answered.target)}
@@ -49,22 +40,22 @@ def prediction(
     marks = compared.marks if compared is not None and compared.marked else None
     layout = answer_lines.layout(settings, answered, columns, marks is not None)
     files.write_parts(out / "predictions.csv", [own] if own else table(layout, answered, marks))
-    wanted = to_label.Listed() if unit else to_label.of(spec, model.description, answered, columns, label_column)
+    wanted = to_label.Listed() if unit else to_label.of(spec, model.description, answered, columns, read.label_column)
     wanted.write(out)
     if not own and not unit:
-        by_id.of_prediction(spec, answered, wanted.rows, apart or LabelsApart())
+        by_id.of_prediction(spec, answered, wanted.rows, read.apart)
     about = {**kind.answer_files(answered, spec.work, out), **wanted.about}
     samples = kind.answers_samples(answered)
     found = {
         "model": _model(model, answered.target),
         **({"unit": unit} if unit else {}),
         "rows": len(answered.examples),
-        "skipped": skipped,
-        "files": results.first(read),
+        "skipped": read.skipped,
+        "files": results.first(read.files),
         "input_columns": results.columns(columns),
         "samples": _samples(answered, columns) if samples is None else samples,
         **answered.target.overview(answered.outputs, settings),
-        **_scores(settings, model, answered, label_column, events),
+        **_scores(asking, answered, read.label_column),
         **wanted.entries,
         **({} if own or unit else _figures(answered, compared)),
         **({"facts": [{"name": name, "value": value} for name, value in facts.items() if value]} if facts else {}),
@@ -73,22 +64,22 @@ def prediction(
         found["per_file"] = _per_file(spec, answered)
     sections = [*kind.answers_sections(answered), *([likeness.section(compared, kind.things)] if compared is not None else []), *wanted.sections]
     results.finish(
-        spec, settings, "prediction", model.description["task"], events, began, prediction=found, versions=versions,
+        spec, settings, "prediction", model.description["task"], asking.events, asking.began, prediction=found, versions=versions,
         metric_info=described(answered.target.metrics), about=about,
         sections=blocks.described(sections) if sections else None,
     )  # fmt: skip
 
 
-def labels_alone(
-    spec: Spec, settings, model, target: Target, apart: LabelsApart, columns: list[str], versions: dict, events: Events, began: float
-) -> None:
+def labels_alone(asking: Asking, target: Target, apart: LabelsApart, columns: list[str], versions: dict) -> None:
     """Write the results of a prediction that has no row to answer, but labels of rows that were predicted before."""
+    spec, model = asking.spec, asking.model
     out = spec.work / results.OUT
     out.mkdir()
     files.write_text(out / "predictions.csv", display.table(["file", "row", "id", "content", "predicted"], []))
     by_id.of_labels(spec, target, apart)
     results.finish(
-        spec, settings, "prediction", model.description["task"], events, began, versions=versions, metric_info=described(target.metrics),
+        spec, asking.settings, "prediction", model.description["task"], asking.events, asking.began,
+        versions=versions, metric_info=described(target.metrics),
         prediction={
             "model": _model(model, target), "rows": 0, "files": results.first(apart.files), "input_columns": results.columns(columns), "samples": [],
             "facts": [{"name": "Labels of earlier predictions", "value": f"{len(apart.labels):,}"}],
@@ -109,15 +100,15 @@ def _without_promise(target) -> dict[str, str]:
     return {"How sure answers are": "Not promised: too few rows were held out in the training of the model, or an earlier version trained it."}
 
 
-def _scores(settings, model, answered: Answered, label_column: str, events: Events) -> dict:
+def _scores(asking: Asking, answered: Answered, label_column: str) -> dict:
     """How good the answers are, where the data has labels that the model knows."""
     rows = numpy.flatnonzero(answered.known)
     if not len(rows):
         return {}
-    scores = answered.kind.answers_scores(answered, rows, settings.seed)
+    scores = answered.kind.answers_scores(answered, rows, asking.settings.seed)
     if not scores:
-        events.warning("labels_unused", "The answers have no scores: nothing of what the dataset says is right can be compared with them.")
-    return {"label_column": label_column, "scores": scores, "trained_scores": model.description["test"]}
+        asking.events.warning("labels_unused", "The answers have no scores: nothing of what the dataset says is right can be compared with them.")
+    return {"label_column": label_column, "scores": scores, "trained_scores": asking.model.description["test"]}
 
 
 def _figures(answered: Answered, compared: Comparison | None) -> dict:

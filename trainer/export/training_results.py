@@ -3,22 +3,20 @@
 import itertools
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.core import blocks, columnar
-from trainer.core.blocks import Section
 from trainer.core.example import Dataset, Example
 from trainer.core.plan import Plan
 from trainer.data import origins
-from trainer.export import by_id, display, doubted, examples, likeness, promised, results, tempered
+from trainer.export import by_id, display, doubted, likeness, promised, results, tempered, tested
 from trainer.export.description import describe, use
-from trainer.export.finished import Finished
+from trainer.export.finished import Findings, Finished
 from trainer.launch.outcome import Outcome, Trial
-from trainer.measure import calibration, curves, metrics, mistakes
 from trainer.measure.metric import described
 from trainer.measure.predictions import Predictions
 from trainer.models import license
@@ -26,10 +24,10 @@ from trainer.models.saved_model import DESCRIPTION
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
 from trainer.targets import promise
-from trainer.targets.target import Answers, Target
 
 if TYPE_CHECKING:
     from trainer.training.baseline import Baselines
+    from trainer.training.carry_out import Run
     from trainer.training.prepare import Prepared
 
 _BLOCK = 1 << 16  # rows that are asked for their labels at once
@@ -38,25 +36,19 @@ BEST_FIRST = "accuracy", "r2"  # by which model and baseline are compared
 
 
 def training(
-    spec: Spec,
+    run: "Run",
     settings: Settings,
     data: Dataset,
     prepared: "Prepared",
     outcome: Outcome,
     simple: "Baselines",
     workers: int,
-    events: Events,
-    began: float,
-    candidates: list[dict] | None,
-    search: dict | None = None,
-    held_out: Answers | None = None,
-    looked: Sequence[doubted.Looked] = (),
-    relied: Sequence[Section] = (),
+    findings: Findings,
 ) -> None:
-    """Write all results that the worker did not write, and result.json last. ``search`` describes the search that chose the settings,
-    ``held_out`` are answers to more held-out rows than the validation rows, by models that had not seen them, ``looked`` the rows whose labels
-    are checked by such answers, and ``relied`` the sections on what the model relies on."""
-    prepared, sections = promised.training(prepared, outcome.answers, settings, events, held_out)
+    """Write all results that the worker did not write, and result.json last. ``settings`` are those of ``run`` with what the trainer chose, and
+    ``simple`` the baselines on the test rows."""
+    spec, events = run.spec, run.events
+    prepared, sections = promised.training(prepared, outcome.answers, settings, events, findings.held_out)
     sections = [*sections, *tempered.training(outcome, prepared.plan.target, events)]
     plan, out = prepared.plan, spec.work / results.OUT
     reports = {n: plan.target.report(a, settings.seed) for n, a in outcome.answers.items()}
@@ -78,7 +70,7 @@ def training(
     files.write_json(out / "metrics.json", figures)
     of_kind = plan.kind.predictions(finished)
     files.write_parts(out / "predictions.csv", [of_kind] if of_kind else _predictions(finished))
-    doubts = doubted.training(looked, data, plan.target, events, finished.origins)
+    doubts = doubted.training(findings.looked, data, plan.target, events, finished.origins)
     doubts.write(out)
     if _baseline_wins(reports["test"], simple):
         _save_baseline(simple, out / "baseline", plan, data, prepared)
@@ -89,12 +81,12 @@ def training(
 
     model = _described_model(prepared, outcome, out)
     parts = plan.kind.parts(finished)
-    if sections := [*sections, *relied, *doubts.sections]:
+    if sections := [*sections, *findings.relied, *doubts.sections]:
         parts = {**parts, "sections": [*parts.get("sections", []), *blocks.described(sections)]}
     parts = {**parts, "about": {**parts.get("about", {}), **doubts.about}}
     by_id.of_training(spec, plan.target, data.splits)
     results.finish(
-        spec, settings, "training", plan.task, events, began,
+        spec, settings, "training", plan.task, events, run.began,
         checks=data.checks,
         warnings=outcome.warnings,
         estimate_seconds=outcome.estimate_seconds,
@@ -105,16 +97,14 @@ def training(
         data=results.data_of(data, prepared.encoder.described(), _samples(data), plan.target),
         training=described_training(settings, outcome, workers),
         champion=compared_champion(spec, plan, outcome),
-        candidates=candidates,
-        search=search,
+        candidates=findings.candidates,
+        search=findings.search,
         **parts,
-        **test_details(plan.kind.by_answers(data), plan.target, outcome.answers["test"], simple),
+        **tested.details(plan.kind.by_answers(data), plan.target, outcome.answers["test"], simple),
     )  # fmt: skip
 
 
-def check(
-    spec: Spec, settings: Settings, data: Dataset, prepared: "Prepared", trial: Trial, events: Events, began: float, parts: dict | None = None
-) -> None:
+def check(run: "Run", settings: Settings, data: Dataset, prepared: "Prepared", trial: Trial, parts: dict | None = None) -> None:
     """Write the result of a dry run: the checks of data and cluster, and the estimated time of the training. ``parts`` has the ``data`` of
     result.json where it is not that of examples, and ``sections``."""
     packages = " and ".join(f"{name} {trial.versions[name]}" for name in ("torch", "transformers") if name in trial.versions)
@@ -124,7 +114,7 @@ def check(
             f"The model {settings.model} needs no worker: it is trained on one CPU of the driver, with scikit-learn {trial.versions['scikit-learn']}."
         )
     results.finish(
-        spec, settings, "check", data.task, events, began,
+        run.spec, settings, "check", data.task, run.events, run.began,
         checks=[{"code": "worker", "level": "ok", "text": ready}, *data.checks],
         estimate_seconds=round(trial.seconds, 1), hardware=trial.hardware, versions=trial.versions,
         **(parts or {"data": results.data_of(data, prepared.encoder.described(), _samples(data), prepared.plan.target)}),
@@ -225,35 +215,6 @@ def compared_champion(spec: Spec, plan, outcome: Outcome) -> dict | None:
     if outcome.champion is None:
         return {**found, "comparable": False, "why": plan.champion.why}
     return {**found, "comparable": True, "test": plan.target.report(outcome.champion, plan.settings.seed)}
-
-
-def test_details(data: Dataset, target: Target, test: Answers, simple: "Baselines") -> dict:
-    """The parts of result.json about the predictions on the test rows, where each is one class or one number."""
-    if not len(test) or not isinstance(test, Predictions):
-        return {}
-    classes = len(target.labels)
-    wrong_labels = mistakes.wrong_labels(test, simple.predictions)
-    found = {
-        "mistakes": _entries(data, target, test, mistakes.mistakes(test), wrong_labels),
-        "unsure": _entries(data, target, test, mistakes.unsure(test)) if classes else None,
-        "examples": examples.examples(data.splits["test"], data.kind, data.columns, target, test),
-    }
-    if not classes:
-        return {**found, "regression": curves.regression(test)}
-    binary = curves.binary(test, target.labels[1]) if classes == 2 else None
-    return {**found, "confusion": metrics.confusion(test, classes) or None, "calibration": calibration.calibration(test), "binary": binary}
-
-
-def _entries(data: Dataset, target, test, rows, wrong_labels=None) -> list[dict]:
-    found = []
-    for row in rows:
-        more = {"label": data.splits["test"][row].target, "predicted": target.text(test.predicted[row])}
-        if test.confidence is not None:
-            more["confidence"] = round(float(test.confidence[row]), 4)
-        if wrong_labels is not None and wrong_labels[row]:
-            more["label_doubted"] = True
-        found.append(display.entry(data.splits["test"][row], data.kind, data.columns, **more))
-    return found
 
 
 def _samples(data: Dataset) -> list[dict]:

@@ -15,10 +15,10 @@ class ExampleKind(Kind):
 
         carry_out.carry_out(run, self.read(claim, run.settings, run.checks))
 
-    def answer(self, spec, settings, model, launcher, events, began) -> None:
+    def answer(self, asking, launcher) -> None:
         from trainer import predict
 
-        predict.examples(spec, settings, model, launcher, events, began)
+        predict.examples(asking, launcher)
 
     def predict(self, model: Any, saved, device: Any, on_progress: Any) -> numpy.ndarray:
         from trainer.train import evaluate

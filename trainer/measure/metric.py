@@ -1,6 +1,9 @@
 """What a metric is: its name in files, its title in a sentence, its unit, and which direction is better."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+from trainer.errors import UserError, some
 
 
 @dataclass(frozen=True)
@@ -48,3 +51,13 @@ REGRESSION = table(
     Metric("spearman", "rank correlation"),
     LOSS,
 )
+
+
+def asked_for(asked: str, metrics: Iterable[str], things: str) -> tuple[str, str]:
+    """The metric that the user asks for, and the sentence of the decision. Raises UserError where it is none of ``metrics``, which fit ``things``."""
+    if asked not in metrics:
+        raise UserError(
+            "wrong_metric", f"The metric {asked} does not fit {things}.", "Set metric to auto or to one that fits.",
+            f"The metrics for them are {some(metrics)}.",
+        )  # fmt: skip
+    return asked, f"{asked} chooses the best model, as requested."

@@ -13,7 +13,7 @@ from test_base_model import install
 from trainer.measure import predictions
 from trainer.run import run
 from trainer.targets.classes import Classes
-from trainer.training import candidates
+from trainer.training import comparing
 
 SHARES = numpy.asarray([0.9, 0.1])
 
@@ -35,18 +35,18 @@ def answered(extra: numpy.ndarray):
 def test_class_weights_of_the_network_alone_do_not_decide_the_choice():
     weights = 0.5 / SHARES
     estimator, network = answered(numpy.zeros(2)), answered(numpy.log(weights))
-    own = candidates.comparison_loss(estimator, plan("chosen", weights))
-    assert candidates.comparison_loss(network, plan("chosen", weights), network=True) == pytest.approx(own, rel=1e-3)
-    assert own == pytest.approx(candidates.comparison_loss(estimator, plan("chosen", None)))
-    assert candidates.comparison_loss(network, plan("chosen", None), network=True) > 1.1 * own
+    own = comparing.comparison_loss(estimator, plan("chosen", weights))
+    assert comparing.comparison_loss(network, plan("chosen", weights), network=True) == pytest.approx(own, rel=1e-3)
+    assert own == pytest.approx(comparing.comparison_loss(estimator, plan("chosen", None)))
+    assert comparing.comparison_loss(network, plan("chosen", None), network=True) > 1.1 * own
 
 
 def test_class_weights_that_a_person_asked_for_count_for_all_candidates():
     weights = 0.5 / SHARES
     asked = plan("form", weights)
     plain, shifted = answered(numpy.zeros(2)), answered(numpy.log(weights))
-    assert candidates.comparison_loss(shifted, asked, network=True) < candidates.comparison_loss(plain, asked)
-    assert candidates.comparison_loss(shifted, asked, network=True) == candidates.comparison_loss(shifted, asked)
+    assert comparing.comparison_loss(shifted, asked, network=True) < comparing.comparison_loss(plain, asked)
+    assert comparing.comparison_loss(shifted, asked, network=True) == comparing.comparison_loss(shifted, asked)
 
 
 def test_an_installed_encoder_and_words_are_compared_on_the_same_rows(make_run, schemas):

@@ -17,7 +17,7 @@ from trainer.config import settings as options, spec as specs
 from trainer.core import registry
 from trainer.core.example import Example
 from trainer.errors import UserError
-from trainer.export import Answered, answer_lines, prediction_results, results, training_results
+from trainer.export import Answered, Asking, RowsRead, answer_lines, prediction_results, results, tested, training_results
 from trainer.kinds.graph.target import Links
 from trainer.kinds.language.target import Tokens
 from trainer.measure.predictions import Predictions
@@ -108,20 +108,20 @@ MODEL = SimpleNamespace(
     description={"kind": "text", "base": "bert-tiny", "task": "text-classification", "test": {"accuracy": {"value": 0.9}}},
     version=SimpleNamespace(run="ft-0", name="colours", version=3),
 )
-NO_EVENTS: Any = None  # nothing is said of these answers
+ASKING: Any = SimpleNamespace(settings=asked(), model=MODEL)
 
 
 def test_only_rows_with_a_known_label_are_scored():
-    scored = prediction_results._scores(asked(), MODEL, answered(), "colour", NO_EVENTS)
+    scored = prediction_results._scores(ASKING, answered(), "colour")
     assert (scored["label_column"], scored["trained_scores"]) == ("colour", MODEL.description["test"])
     assert scored["scores"]["accuracy"]["value"] == 0.5
-    assert prediction_results._scores(asked(), MODEL, answered(targets=("", "", "")), "colour", NO_EVENTS) == {}
+    assert prediction_results._scores(ASKING, answered(targets=("", "", "")), "colour") == {}
 
 
 def test_written_answers_are_right_whatever_their_spaces_are():
     texts = numpy.array(["a  b", "c", "d"], dtype=object)
     found = Answered(registry.of("language"), rows("a b", " c ", "e"), texts, numpy.zeros((3, 2)), numpy.array([True, True, True]), Tokens())
-    scores = prediction_results._scores(asked(), MODEL, found, "answer", NO_EVENTS)["scores"]
+    scores = prediction_results._scores(ASKING, found, "answer")["scores"]
     assert scores["exact_match"]["value"] == pytest.approx(2 / 3)
     assert summary_of(found)["values"]["unit"] == "words"
 
@@ -162,7 +162,7 @@ def test_a_prediction_publishes_its_table_and_a_result_that_fits_the_schema(star
         numpy.array([False, False]),
         COLOURS,
     )
-    export.prediction(spec, settings, MODEL, found, ["a.txt", "b.txt"], ["text"], 1, "", VERSIONS, events, 0.0)
+    export.prediction(Asking(spec, settings, MODEL, events, 0.0), found, RowsRead(["a.txt", "b.txt"], ["text"], 1, ""), VERSIONS)
     result = json.loads((spec.folder / "result.json").read_text())
     schemas["result"].validate(result)
     told = result["prediction"]
@@ -286,26 +286,26 @@ def predictions(truth: list[int], chances: list[list[float]]) -> Predictions:
 
 def test_the_details_of_two_classes_have_curves_and_those_of_three_have_not():
     two = predictions([1, 0, 1], [[0.2, 0.8], [0.4, 0.6], [0.9, 0.1]])
-    found = training_results.test_details(data(["yes", "no", "yes"]), YES_NO, two, SIMPLE)
+    found = tested.details(data(["yes", "no", "yes"]), YES_NO, two, SIMPLE)
     assert found["binary"]["positive"] == "yes" and found["confusion"] == [[0, 1], [1, 1]]
     assert [e["row"] for e in found["mistakes"]] == [4, 3]  # the most confident first
     assert [e["row"] for e in found["unsure"]] == [3, 2, 4]
     assert found["mistakes"][0] == {"file": "t.csv", "row": 4, "content": "text 2", "label": "yes", "predicted": "no", "confidence": 0.9}
     three = predictions([2, 0, 1], CHANCES.tolist())
-    assert training_results.test_details(data(["red", "blue", "green"]), COLOURS, three, SIMPLE)["binary"] is None
+    assert tested.details(data(["red", "blue", "green"]), COLOURS, three, SIMPLE)["binary"] is None
 
 
 def test_a_label_is_doubted_where_both_models_say_another_one():
     test = predictions([1, 1, 0], [[0.9, 0.1], [0.7, 0.3], [0.9, 0.1]])
     other = SimpleNamespace(predictions=predictions([1, 1, 0], [[0.6, 0.4], [0.6, 0.4], [0.6, 0.4]]))
-    found = training_results.test_details(data(["yes", "yes", "no"]), YES_NO, test, other)["mistakes"]
+    found = tested.details(data(["yes", "yes", "no"]), YES_NO, test, other)["mistakes"]
     assert [(e["row"], e.get("label_doubted", False)) for e in found] == [(2, True), (3, False)]
-    assert not any("label_doubted" in e for e in training_results.test_details(data(["yes", "yes", "no"]), YES_NO, test, SIMPLE)["mistakes"])
+    assert not any("label_doubted" in e for e in tested.details(data(["yes", "yes", "no"]), YES_NO, test, SIMPLE)["mistakes"])
 
 
 def test_the_details_of_numbers_have_the_largest_errors_first_and_no_confidence():
     test = Predictions(numpy.array([1.0, 2.0, 3.0]), numpy.array([1.5, 2.0, 0.0]))
-    found = training_results.test_details(data(["1", "2", "3"], labels=()), Number(2.0, 1.0), test, SIMPLE)
+    found = tested.details(data(["1", "2", "3"], labels=()), Number(2.0, 1.0), test, SIMPLE)
     assert [(e["row"], e["label"], e["predicted"]) for e in found["mistakes"]] == [(4, "3", "0"), (2, "1", "1.5")]
     assert found["unsure"] is None and "confusion" not in found
     assert found["regression"]["points"] == [[1, 1.5], [2, 2], [3, 0]]
@@ -313,7 +313,7 @@ def test_the_details_of_numbers_have_the_largest_errors_first_and_no_confidence(
 
 def test_there_are_no_details_without_test_rows():
     empty = Predictions(numpy.zeros(0, int), numpy.zeros(0, int), numpy.zeros(0), numpy.zeros(0), numpy.zeros((0, 2)))
-    assert training_results.test_details(data([]), YES_NO, empty, SIMPLE) == {}
+    assert tested.details(data([]), YES_NO, empty, SIMPLE) == {}
 
 
 @pytest.mark.parametrize(
@@ -346,7 +346,7 @@ def test_a_dry_run_says_what_would_train(start, versions, sentence):
     settings = options.of(spec, events)
     trial = SimpleNamespace(seconds=12.345, device="cpu", hardware={"cpu": "x", "cores": 2, "memory_bytes": 1}, versions=versions)
     checked = data(["yes", "no"], task="text-classification", checks=[{"code": "rows", "level": "ok", "text": "There are 2 rows."}])
-    export.check(spec, settings, checked, None, trial, events, 0.0, parts={"unit": "edge"})
+    export.check(SimpleNamespace(spec=spec, events=events, began=0.0), settings, checked, None, trial, {"unit": "edge"})
     result = json.loads((spec.folder / "result.json").read_text())
     assert [c["code"] for c in result["checks"]] == ["worker", "rows"]
     assert result["checks"][0]["text"].endswith(sentence)

@@ -79,6 +79,8 @@ def test_what_the_trainer_found_is_listed_as_chosen(read):
     chosen = settings.with_chosen(learning_rate=0.25)
     assert settings.is_open("learning_rate") and not chosen.is_open("learning_rate")
     assert {"name": "learning_rate", "value": 0.25, "source": "chosen"} in chosen.listed()
+    again = chosen.with_default(learning_rate=0.5, batch_size=7)
+    assert (again.learning_rate, again.batch_size, again.source("batch_size")) == (0.25, 7, "chosen")
     assert (settings.learning_rate, settings.source("learning_rate")) == (0.0, "default")
 
 

@@ -109,6 +109,13 @@ def test_rows_of_one_donor_stay_together_unasked_where_their_labels_are_alike(tm
     assert asked.kept_by == "" and {e.group for e in asked.splits["test"]} == {""}
 
 
+def test_a_column_that_one_of_the_tables_lacks_keeps_no_rows_together(tmp_path):
+    head, *rows = csv.reader(io.StringIO(of_donors()))
+    tables = {"a.csv": table(head, rows[:160]), "b.csv": table(head[1:], [row[1:] for row in rows[160:]])}
+    data = loading.load(spec_of(tmp_path, tables), Events(tmp_path / "events.jsonl", 1), text_column="text")
+    assert data.kept_by == "" and sum(map(len, data.splits.values())) == len(rows)
+
+
 @pytest.mark.parametrize(
     ("settings", "change"),
     [

@@ -19,7 +19,7 @@ from trainer.run_folder import stop
 from trainer.run_folder.events import Events
 from trainer.run_folder.lease import LeaseLost
 from trainer.search import space
-from trainer.training import candidates
+from trainer.training import candidates, comparing
 from trainer.training.workers import Workers
 
 
@@ -55,7 +55,7 @@ def carry_out(run: Run, dataset: Dataset) -> None:
     settings = prepared.plan.settings
     if settings.dry_run:
         trial = workers.launcher.estimate(prepared.plan) if wanted.network else candidates.trial(prepared.plan, dataset)
-        export.check(spec, settings, dataset, prepared, trial, events, run.began)
+        export.check(run, settings, dataset, prepared, trial)
         return
     found, wanted = _candidates(workers, prepared.plan, dataset, wanted, events)
     _deliver(run, settings, dataset, prepared, found, wanted, own)
@@ -96,12 +96,12 @@ def _deliver(run: Run, settings, dataset, prepared, found, wanted, own: dict) ->
     """Choose the best candidate, and write the results. ``own`` has what was prepared for the trials of a search with another base model."""
     from trainer.training import baseline, imitated, prepare, search_conclusion as conclude, unseen, weighed
 
-    spec, workers, events, began = run.spec, run.workers, run.events, run.began
-    best = candidates.best(found, wanted, prepared.plan)
+    workers, events = run.workers, run.events
+    best = comparing.best(found, wanted, prepared.plan)
     search = None
     if prepared.plan.search is not None and (concluded := conclude.conclude(settings, prepared, own, found, best, events)):
         settings, prepared, found, best, search = concluded.settings, concluded.prepared, concluded.found, concluded.best, concluded.document
-    listed = candidates.entries(found, best, wanted, prepared.plan) if prepared.plan.kind.lists_candidates else None
+    listed = comparing.entries(found, best, wanted, prepared.plan) if prepared.plan.kind.lists_candidates else None
     if len(found) > 1:
         events.decision("chosen", best.base.name, f"The model {best.name} is delivered. {listed[0]['why']}")
     if best.decided:
@@ -122,10 +122,10 @@ def _deliver(run: Run, settings, dataset, prepared, found, wanted, own: dict) ->
     held_out = candidates.held_out_answers(best, prepared.plan)
     delivering = prepare.delivering(prepared, best)
     looked = _unless_it_fails("Which labels are probably wrong", lambda: unseen.rows(best, found, prepared, dataset), events)
-    relied = _unless_it_fails("What the model relies on", lambda: weighed.sections(best, prepared, dataset, began), events)
+    relied = _unless_it_fails("What the model relies on", lambda: weighed.sections(best, prepared, dataset, run.began), events)
     split = _unless_it_fails("What the split imitates", lambda: imitated.sections(best, prepared, dataset, run.checks), events)
-    relied = [*split, *relied]
-    export.training(spec, settings, dataset, delivering, outcome, simple, count_of_workers, events, began, listed, search, held_out, looked, relied)
+    findings = export.Findings(listed, search, held_out, looked, [*split, *relied])
+    export.training(run, settings, dataset, delivering, outcome, simple, count_of_workers, findings)
 
 
 def _to_onnx(launcher, outcome: Outcome, plan: Plan, events: Events) -> None:

@@ -10,14 +10,15 @@ from trainer.config.digest import digest
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.core import registry
+from trainer.core.contract.networks import Encoder
 from trainer.core.example import SPLITS, Dataset
 from trainer.core.example_targets import encoded_targets
-from trainer.core.kind import Encoder, Kind
+from trainer.core.kind import Kind
 from trainer.core.plan import Plan, Rows, Saved
 from trainer.errors import UserError, some
 from trainer.estimators import balance
 from trainer.measure.metric import described
-from trainer.models import finetuning, saved_model
+from trainer.models import finetuning, saved_model, training_length
 from trainer.models.catalogue import Base
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
@@ -25,7 +26,6 @@ from trainer.targets.target import Answers, Target
 from trainer.training import candidates
 from trainer.training.candidates import Wanted
 
-EARLY_STOPPING_PATIENCE = 10  # evaluations without improvement, for models with short epochs
 IMBALANCE = 5  # ratio of the largest to the smallest class from which auto weights the classes
 CUT_SHARE = 0.1  # of truncated texts from which the user is warned
 
@@ -76,7 +76,8 @@ def make(spec: Spec, settings: Settings, data: Dataset, wanted: Wanted, events: 
     base = wanted.network or Base(wanted.estimators[0], kind.name)
     settings = _report_base_model(settings, base, wanted, kind, events)
     if wanted.network and base.fresh and kind.epochs:
-        settings = _more_epochs(settings, kind, events)
+        why = f"The training runs for up to {kind.epochs} epochs: they are short, and it stops when the model no longer improves."
+        settings = training_length.with_epochs(settings, kind.epochs, why, events).with_default(early_stopping_patience=training_length.PATIENCE)
     target = kind.target(data)
     encoder: Encoder = NoEncoder({}, {})
     splits = {}
@@ -164,20 +165,6 @@ def champions_answers(saved: Saved, data: Dataset, models: Path) -> Answers | No
     described = files.read_json(saved.folder / saved_model.DESCRIPTION)
     estimator = estimators.load(described["base"], saved.folder, models)
     return candidates.answered(estimator, saved.kind.as_read_by(described, data), saved.target)
-
-
-def _more_epochs(settings: Settings, kind: Kind, events: Events) -> Settings:
-    """Small models of tables and images have short epochs and need more of them."""
-    if settings.is_open("epochs"):
-        settings = settings.with_chosen(epochs=kind.epochs)
-        events.decision(
-            "epochs",
-            settings.epochs,
-            f"The training runs for up to {settings.epochs} epochs: they are short, and it stops when the model no longer improves.",
-        )
-    if settings.is_open("early_stopping_patience"):
-        settings = settings.with_chosen(early_stopping_patience=EARLY_STOPPING_PATIENCE)
-    return settings
 
 
 def _report_base_model(settings: Settings, base: Base, wanted: Wanted, kind: Kind, events: Events) -> Settings:

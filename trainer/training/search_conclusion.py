@@ -9,7 +9,7 @@ from trainer.launch.outcome import Searched
 from trainer.run_folder.events import Events
 from trainer.search import choice
 from trainer.search.trials import WAITING
-from trainer.training import candidates, search_setup as setup
+from trainer.training import candidates, comparing, search_setup as setup
 from trainer.training.candidates import Candidate, Wanted
 from trainer.training.prepare import Prepared
 
@@ -42,7 +42,7 @@ def conclude(
     assert searched is not None
     others = [c for c in found if c is not network]
     if not searched.default:  # the network is that of a trial
-        chosen = candidates.best(others, Wanted((), None), plan) if others else network
+        chosen = comparing.best(others, Wanted((), None), plan) if others else network
     best = searched.best if searched.default else network.outcome
     prepared = own.get(searched.trial or 0, default)
     trial = None if best is None else candidates.trained(prepared.plan.base, best, prepared.plan.target)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clienttest"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	v1 "github.com/ncsa/clowder-ray/internal/clowder/v1"
 	"github.com/ncsa/clowder-ray/internal/disk"
@@ -37,7 +38,7 @@ func setup(t *testing.T, opts clowdertest.Options, cfg clowder.Config, before fu
 	}))
 	t.Cleanup(line.Close)
 	cfg.URLs = map[int]string{1: line.URL}
-	client := newClient(t, cfg)
+	client := clienttest.New(t, cfg)
 	return bench{server, client, session(t, client, server.Key(alice)), server.AddDataset(alice, "d")}
 }
 
@@ -96,7 +97,7 @@ func TestAnswersThatAreNotClowders(t *testing.T) {
 					want = tc.write
 				}
 				err := call()
-				requireKind(t, err, want, tc.status)
+				clienttest.RequireKind(t, err, want, tc.status)
 				require.ErrorContains(t, err, tc.text, "call %d", i)
 				require.NotContains(t, err.Error(), "<", "call %d", i)
 				require.NotContains(t, err.Error(), b.server.Key(alice), "call %d", i)
@@ -150,9 +151,9 @@ func TestAWrongKeyOfAPublicClowderIsFoundOut(t *testing.T) {
 	_, err := wrong.Dataset(t.Context(), b.ds)
 	require.NoError(t, err, "everybody may read")
 	_, err = wrong.CheckKey(t.Context())
-	requireKind(t, err, job.KindPermanent, http.StatusUnauthorized)
+	clienttest.RequireKind(t, err, job.KindPermanent, http.StatusUnauthorized)
 	_, err = wrong.Upload(t.Context(), b.ds, "", text("a.txt", "", "abc"))
-	requireKind(t, err, job.KindPermanent, http.StatusUnauthorized)
+	clienttest.RequireKind(t, err, job.KindPermanent, http.StatusUnauthorized)
 }
 
 func TestTheKeyIsAHeaderWhereClowderTakesOne(t *testing.T) {
@@ -199,7 +200,7 @@ func TestFoldersThatClowderNeverListsAreAskedForOnce(t *testing.T) {
 		`{"name":"orphan","parentId":"`+b.ds+`","parentType":"folder"}`)
 	require.Equal(t, 200, status)
 	_, err := b.s.FindFolder(t.Context(), b.ds, "", "x")
-	requireKind(t, err, job.KindPermanent, 0)
+	clienttest.RequireKind(t, err, job.KindPermanent, 0)
 	require.ErrorContains(t, err, "did not list the folders of the dataset within")
 	require.Equal(t, 1, b.server.Requests("GET", "/folders"))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clienttest"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -41,7 +42,7 @@ func compareVersions(b *testing.B, files int, size int64) {
 	took := map[int][]float64{}
 	for b.Loop() {
 		for i, server := range servers {
-			client := newClient(b, clowder.Config{URL: server.URL, Cache: disk.Folder{Volume: b.TempDir()}})
+			client := clienttest.New(b, clowder.Config{URL: server.URL, Cache: disk.Folder{Volume: b.TempDir()}})
 			key := server.Key(alice)
 			var s reader = client.As(job.Secret(key))
 			if i == 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clienttest"
 )
 
 // raw makes requests as any program does, to see what Clowder itself answers.
@@ -51,7 +52,7 @@ func form(parts ...[2]string) (kind, body string) {
 // and against the real Clowder v1.
 func runCases(t *testing.T, at site) {
 	t.Helper()
-	s := session(t, newClient(t, clowder.Config{URLs: map[int]string{1: at.url}}), at.key)
+	s := session(t, clienttest.New(t, clowder.Config{URLs: map[int]string{1: at.url}}), at.key)
 	ds, err := s.CreateDataset(t.Context(), "cases", "")
 	require.NoError(t, err)
 	file, err := s.Upload(t.Context(), ds, "", text("x.csv", "text/csv", "abcdefgh"))

@@ -1,7 +1,6 @@
 package v1_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -16,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clienttest"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	v1 "github.com/ncsa/clowder-ray/internal/clowder/v1"
 	"github.com/ncsa/clowder-ray/internal/clowder/versions"
@@ -55,34 +55,11 @@ func doubleSite(t *testing.T) site {
 	return site{url: server.URL, key: server.Key("alice@example.org"), key2: server.Key("bob@example.org"), global: server.GlobalKey()}
 }
 
-func newClient(tb testing.TB, cfg clowder.Config) *clowder.Client {
-	tb.Helper()
-	if cfg.Cache == (disk.Folder{}) {
-		cfg.Cache = disk.Folder{Volume: tb.TempDir(), Name: "cache"}
-	}
-	if cfg.Backoff == 0 {
-		cfg.Backoff = time.Millisecond
-	}
-	client, err := clowder.NewClient(cfg)
-	require.NoError(tb, err)
-	tb.Cleanup(func() { require.NoError(tb, client.Close()) })
-	return client
-}
-
 func session(tb testing.TB, c *clowder.Client, key string) *v1.Session {
 	tb.Helper()
 	s, err := v1.At(c, "", job.Secret(key))
 	require.NoError(tb, err)
 	return s
-}
-
-func requireKind(t *testing.T, err error, want job.Kind, status int) {
-	t.Helper()
-	require.Error(t, err)
-	kind, _ := job.Classify(err)
-	require.Equal(t, want, kind, "%v", err)
-	require.Equal(t, status, clowder.StatusOf(err), "%v", err)
-	require.NotContains(t, err.Error(), "\n")
 }
 
 // text is a small body.
@@ -96,7 +73,7 @@ func text(name, kind, content string) clowder.Body {
 func runContract(t *testing.T, at site) {
 	t.Helper()
 	ctx := t.Context()
-	client := newClient(t, clowder.Config{URLs: map[int]string{1: at.url}, InFlightWait: 20 * time.Second})
+	client := clienttest.New(t, clowder.Config{URLs: map[int]string{1: at.url}, InFlightWait: 20 * time.Second})
 	s := session(t, client, at.key)
 	name := fmt.Sprintf("contract %d", time.Now().UnixNano())
 	ds, err := s.CreateDataset(ctx, name, "made by a test")
@@ -139,15 +116,15 @@ func contractRights(t *testing.T, client *clowder.Client, at site, ds string) {
 	ctx, s := t.Context(), session(t, client, at.key)
 	t.Run("says what is wrong with a key, a right and an id", func(t *testing.T) {
 		_, err := s.Dataset(ctx, missingID)
-		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusNotFound)
 		require.ErrorContains(t, err, "it was deleted, or you lack the right to view the dataset")
 		_, err = s.Upload(ctx, missingID, "", text("x", "", "x"))
-		requireKind(t, err, job.KindPermanent, http.StatusForbidden)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusForbidden)
 		role, err := s.Role(ctx, missingID)
 		require.NoError(t, err)
 		require.Equal(t, clowder.NoRole, role)
 		_, err = s.Dataset(ctx, "../users")
-		requireKind(t, err, job.KindPermanent, 0)
+		clienttest.RequireKind(t, err, job.KindPermanent, 0)
 		for name, call := range map[string]func(*v1.Session) error{
 			"read":     func(bad *v1.Session) error { _, err := bad.Dataset(ctx, ds); return err },
 			"list":     func(bad *v1.Session) error { _, err := bad.Files(ctx, ds); return err },
@@ -156,7 +133,7 @@ func contractRights(t *testing.T, client *clowder.Client, at site, ds string) {
 			"identify": func(bad *v1.Session) error { _, err := bad.CheckKey(ctx); return err },
 		} {
 			err := call(session(t, client, "wrong-key"))
-			requireKind(t, err, job.KindPermanent, http.StatusUnauthorized)
+			clienttest.RequireKind(t, err, job.KindPermanent, http.StatusUnauthorized)
 			require.ErrorContains(t, err, "does not accept the key", name)
 			require.NotContains(t, err.Error(), "wrong-key", name)
 		}
@@ -167,9 +144,9 @@ func contractRights(t *testing.T, client *clowder.Client, at site, ds string) {
 		}
 		other := session(t, client, at.key2)
 		_, err := other.Dataset(ctx, ds)
-		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusNotFound)
 		_, err = other.AddFolder(ctx, ds, "", "x")
-		requireKind(t, err, job.KindPermanent, http.StatusForbidden)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusForbidden)
 	})
 	t.Run("finds out that the key of the installation goes into the query", func(t *testing.T) {
 		if at.global == "" {
@@ -177,7 +154,7 @@ func contractRights(t *testing.T, client *clowder.Client, at site, ds string) {
 		}
 		all := session(t, client, at.global)
 		_, err := all.Profile(ctx)
-		requireKind(t, err, job.KindPermanent, http.StatusUnauthorized)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusUnauthorized)
 		got, err := all.Dataset(ctx, ds)
 		require.NoError(t, err)
 		require.Equal(t, ds, got.ID)
@@ -185,10 +162,10 @@ func contractRights(t *testing.T, client *clowder.Client, at site, ds string) {
 		require.NoError(t, err)
 		require.Equal(t, "an administrator", who)
 		_, err = all.Profile(ctx)
-		requireKind(t, err, job.KindPermanent, 0)
+		clienttest.RequireKind(t, err, job.KindPermanent, 0)
 		require.ErrorIs(t, err, clowder.ErrNobody)
 		_, err = all.Dataset(ctx, missingID)
-		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusNotFound)
 		require.NotContains(t, err.Error(), at.global)
 	})
 }
@@ -222,9 +199,9 @@ func contractFiles(t *testing.T, at site, s *v1.Session, ds string) {
 		require.NoError(t, err)
 		require.Empty(t, none, "deep is not at the root")
 		_, err = s.AddFolder(ctx, ds, missingID, "x")
-		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusNotFound)
 		_, err = s.AddFolder(ctx, ds, ds, "x")
-		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusNotFound)
 	})
 	t.Run("uploads files of all kinds of names", func(t *testing.T) {
 		for _, path := range slices.Sorted(maps.Keys(want)) {
@@ -237,15 +214,15 @@ func contractFiles(t *testing.T, at site, s *v1.Session, ds string) {
 			require.Equal(t, []any{name, folders[dir], false}, []any{got.Name, got.FolderID, got.InFlight})
 		}
 		_, err := s.Upload(ctx, ds, "", text("two  blanks.txt", "", "x"))
-		requireKind(t, err, job.KindPermanent, 0)
+		clienttest.RequireKind(t, err, job.KindPermanent, 0)
 		_, err = s.Upload(ctx, ds, missingID, text("x", "", "x"))
-		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusNotFound)
 	})
 	t.Run("never puts a file into another dataset", func(t *testing.T) {
 		other, err := s.CreateDataset(ctx, "another", "")
 		require.NoError(t, err)
 		_, err = s.Upload(ctx, other, folders["train"], text("x", "", "x"))
-		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusNotFound)
 	})
 	var files []clowder.File
 	t.Run("lists the files of all folders", func(t *testing.T) {
@@ -289,10 +266,10 @@ func contractFiles(t *testing.T, at site, s *v1.Session, ds string) {
 		require.NoError(t, s.DeleteFile(ctx, held[0].ID), "a file that is gone is no error")
 	})
 	t.Run("says that a file is gone", func(t *testing.T) {
-		fresh := session(t, newClient(t, clowder.Config{URLs: map[int]string{1: at.url}}), at.key)
+		fresh := session(t, clienttest.New(t, clowder.Config{URLs: map[int]string{1: at.url}}), at.key)
 		gone := slices.DeleteFunc(slices.Clone(files), func(f clowder.File) bool { return f.Path != "train/a.csv" })
 		_, err := fresh.Stage(ctx, gone, disk.Folder{Volume: t.TempDir()}, nil)
-		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusNotFound)
 		require.ErrorContains(t, err, `download "train/a.csv"`)
 	})
 }
@@ -326,13 +303,13 @@ func contractResults(t *testing.T, s *v1.Session, ds string) {
 	t.Run("adds metadata to a file", func(t *testing.T) {
 		_, err = s.AddFileMetadata(ctx, file.ID, entry)
 		require.NoError(t, err)
-		list, err := fileMetadata(ctx, s, file.ID)
+		list, err := clienttest.FileMetadata(ctx, s, file.ID)
 		require.NoError(t, err)
 		check(t, list)
-		_, err = fileMetadata(ctx, s, missingID)
-		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
+		_, err = clienttest.FileMetadata(ctx, s, missingID)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusNotFound)
 		_, err = s.AddFileMetadata(ctx, missingID, entry)
-		requireKind(t, err, job.KindPermanent, http.StatusForbidden)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusForbidden)
 	})
 	t.Run("adds what a person says of a file, and takes it back", func(t *testing.T) {
 		labelled, err := s.Upload(ctx, ds, "", text("label.png", "image/png", "not really"))
@@ -354,7 +331,7 @@ func contractResults(t *testing.T, s *v1.Session, ds string) {
 		notes, err = s.FileNotes(ctx, labelled.ID)
 		require.NoError(t, err)
 		require.Empty(t, notes)
-		requireKind(t, s.AddFileNote(ctx, missingID, map[string]any{"a": "b"}), job.KindPermanent, http.StatusForbidden)
+		clienttest.RequireKind(t, s.AddFileNote(ctx, missingID, map[string]any{"a": "b"}), job.KindPermanent, http.StatusForbidden)
 		require.NoError(t, s.DeleteFile(ctx, labelled.ID))
 	})
 	t.Run("shows a picture on the page of a file", func(t *testing.T) {
@@ -378,13 +355,4 @@ func contractResults(t *testing.T, s *v1.Session, ds string) {
 		require.True(t, slices.ContainsFunc(files, func(f clowder.File) bool { return f.ID == file.ID && f.ThumbnailID == id }))
 	})
 	require.NoError(t, s.DeleteFile(ctx, file.ID))
-}
-
-// fileMetadata lists the entries of extractors on a file.
-func fileMetadata(ctx context.Context, s versions.Session, file string) (all []clowder.Metadata, err error) {
-	_, _, err = s.FindFileMetadata(ctx, file, func(m clowder.Metadata) bool {
-		all = append(all, m)
-		return false
-	})
-	return all, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clienttest"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/disk"
 	"github.com/ncsa/clowder-ray/internal/job"
@@ -52,7 +53,7 @@ func TestListingsOfAnyFormAreReadOrRefused(t *testing.T) {
 			})
 			files, err := b.s.Files(t.Context(), b.ds)
 			if tc.error != "" {
-				requireKind(t, err, tc.kind, 0)
+				clienttest.RequireKind(t, err, tc.kind, 0)
 				require.ErrorContains(t, err, tc.error)
 				return
 			}
@@ -108,7 +109,7 @@ func TestAFileThatIsNeverStored(t *testing.T) {
 			b := setup(t, clowdertest.Options{}, clowder.Config{AnswerTimeout: tc.timeout, Attempts: 1}, nil)
 			id := b.server.AddUnfinishedFile(b.ds, "a.csv")
 			_, err := b.s.Stage(t.Context(), []clowder.File{{ID: id, Name: "a.csv", Path: "a.csv", Size: 3, Version: 1}}, disk.Folder{Volume: t.TempDir()}, nil)
-			requireKind(t, err, tc.kind, 0)
+			clienttest.RequireKind(t, err, tc.kind, 0)
 			require.ErrorContains(t, err, `could not download "a.csv"`)
 			require.ErrorContains(t, err, tc.text)
 		})
@@ -124,7 +125,7 @@ func TestAFileThatIsDeletedInMidDownload(t *testing.T) {
 	b.server.Fail(clowdertest.Fault{Path: "/files/" + id, Cut: size / 2, Times: 1})
 	b.server.Fail(clowdertest.Fault{Path: "/files/" + id, Status: 401, Body: "Not authorized"})
 	_, err = b.s.Stage(t.Context(), []clowder.File{{ID: id, Name: "a.bin", Path: "a.bin", Size: size, Version: 1}}, disk.Folder{Volume: t.TempDir()}, nil)
-	requireKind(t, err, job.KindPermanent, http.StatusNotFound)
+	clienttest.RequireKind(t, err, job.KindPermanent, http.StatusNotFound)
 	require.ErrorContains(t, err, "it was deleted, or you lack the right to download")
 }
 
@@ -139,7 +140,7 @@ func TestAnUploadThatLandsInTheRootIsTakenAway(t *testing.T) {
 	folder, err := b.s.AddFolder(t.Context(), b.ds, "", "results")
 	require.NoError(t, err)
 	_, err = b.s.Upload(t.Context(), b.ds, folder, text("a.txt", "", "abc"))
-	requireKind(t, err, job.KindPermanent, http.StatusNotFound)
+	clienttest.RequireKind(t, err, job.KindPermanent, http.StatusNotFound)
 	require.ErrorContains(t, err, "its folder was deleted")
 	files, err := b.s.Files(t.Context(), b.ds)
 	require.NoError(t, err)
@@ -171,7 +172,7 @@ func TestAFolderInOneThatWasJustFoundCostsNoFurtherList(t *testing.T) {
 	require.Equal(t, before, lists(), "the list that showed the outer folder is a moment old")
 	b.server.Fail(clowdertest.Fault{Method: "POST", Path: "/newFolder", Status: 500, After: true, Times: 1})
 	_, err = b.s.AddFolder(t.Context(), b.ds, outer, "run")
-	requireKind(t, err, job.KindUnknown, 500)
+	clienttest.RequireKind(t, err, job.KindUnknown, 500)
 	found, err := b.s.FindFolder(t.Context(), b.ds, outer, "run")
 	require.NoError(t, err)
 	require.NotEmpty(t, found, "what may have happened is looked for in a new list")

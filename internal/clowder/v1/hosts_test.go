@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clienttest"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	v1 "github.com/ncsa/clowder-ray/internal/clowder/v1"
 	"github.com/ncsa/clowder-ray/internal/disk"
@@ -42,10 +43,10 @@ func TestHostsOfMessagesOfAClowderBelowAPath(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			client := newClient(t, clowder.Config{AllowedHosts: []string{line.URL + tc.allowed}})
+			client := clienttest.New(t, clowder.Config{AllowedHosts: []string{line.URL + tc.allowed}})
 			s, err := v1.At(client, line.URL+tc.host, job.Secret(server.Key(alice)))
 			if tc.want != "" {
-				requireKind(t, err, job.KindPermanent, 0)
+				clienttest.RequireKind(t, err, job.KindPermanent, 0)
 				require.ErrorContains(t, err, tc.want)
 				return
 			}
@@ -64,7 +65,7 @@ func TestASpaceThatWasRemoved(t *testing.T) {
 	server := startDouble(t, clowdertest.Options{})
 	ds := server.AddDataset(alice, "d")
 	server.Share(ds, bob, "editor")
-	client := newClient(t, clowder.Config{URLs: map[int]string{1: server.URL}})
+	client := clienttest.New(t, clowder.Config{URLs: map[int]string{1: server.URL}})
 	s, later := session(t, client, server.Key(bob)), session(t, client, server.Key(bob))
 	folder, err := s.AddFolder(t.Context(), ds, "", "finetune")
 	require.NoError(t, err)
@@ -103,7 +104,7 @@ func TestASpaceThatWasRemoved(t *testing.T) {
 		"the look before": {func() error { _, err := later.FindFolder(t.Context(), ds, "", "finetune"); return err }, 404, "you lack the right to add files"},
 	} {
 		err := tc.call()
-		requireKind(t, err, job.KindPermanent, tc.status)
+		clienttest.RequireKind(t, err, job.KindPermanent, tc.status)
 		require.ErrorContains(t, err, tc.want, name)
 		require.NotContains(t, err.Error(), server.Key(bob), name)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clienttest"
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
@@ -21,7 +22,7 @@ func TestSelectedDatasetsOfTheDouble(t *testing.T) {
 // runSelected lists what collections and spaces hold. It is written for the real Clowder v1, too.
 func runSelected(t *testing.T, at site) {
 	t.Helper()
-	client := newClient(t, clowder.Config{URLs: map[int]string{1: at.url}})
+	client := clienttest.New(t, clowder.Config{URLs: map[int]string{1: at.url}})
 	s := session(t, client, at.key)
 	name := fmt.Sprintf("selected %d", time.Now().UnixNano())
 	dataset, err := s.CreateDataset(t.Context(), name, "made by a test")
@@ -42,10 +43,10 @@ func runSelected(t *testing.T, at site) {
 		require.NoError(t, err)
 		require.Equal(t, []clowder.Ref{{ID: dataset, Name: name}}, refs)
 		_, err = s.Selected(t.Context(), clowder.Selection{Holder: tc.holder, Value: missingID})
-		requireKind(t, err, job.KindPermanent, http.StatusNotFound)
+		clienttest.RequireKind(t, err, job.KindPermanent, http.StatusNotFound)
 	}
 	_, err = s.Selected(t.Context(), clowder.Selection{Holder: clowder.Search, Value: "plot"})
-	requireKind(t, err, job.KindPermanent, 0)
+	clienttest.RequireKind(t, err, job.KindPermanent, 0)
 }
 
 // made posts to the API and returns the id of what it made, where it made something.

@@ -1,7 +1,6 @@
 package clowder
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -10,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clienttest"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/clowder/versions"
 	"github.com/ncsa/clowder-ray/internal/disk"
@@ -73,7 +72,7 @@ func (f *fixture) answer(t *testing.T, cut int) error {
 func (f *fixture) requireOneEach(t *testing.T) {
 	t.Helper()
 	for _, a := range f.made.PerFile {
-		have, err := fileMetadata(t.Context(), f.session, a.ID)
+		have, err := clienttest.FileMetadata(t.Context(), f.session, a.ID)
 		require.NoError(t, err)
 		require.Len(t, have, 1, a.File)
 		require.Equal(t, map[string]any{"run": run, "predicted": "wren", "confidence": 0.75, "possible": "wren; owl"}, have[0].Content)
@@ -123,7 +122,7 @@ func TestAProxyThatFailsAfterTheInsertDoublesNothing(t *testing.T) {
 	require.Positive(t, tries)
 	b.requireOneEach(t)
 	for _, i := range []int{0, 400} {
-		have, err := fileMetadata(t.Context(), b.session, b.made.PerFile[i].ID)
+		have, err := clienttest.FileMetadata(t.Context(), b.session, b.made.PerFile[i].ID)
 		require.NoError(t, err)
 		require.Equal(t, 1, have[0].FileVersion, "the version that was read")
 	}
@@ -134,7 +133,7 @@ func TestAVersionThatIsGoneGetsNoPrediction(t *testing.T) {
 	b := newFixture(t, 1)
 	b.made.PerFile[0].Version = 7
 	require.NoError(t, b.answer(t, 0))
-	have, err := fileMetadata(t.Context(), b.session, b.made.PerFile[0].ID)
+	have, err := clienttest.FileMetadata(t.Context(), b.session, b.made.PerFile[0].ID)
 	require.NoError(t, err)
 	require.Empty(t, have)
 }
@@ -167,7 +166,7 @@ func TestFilesThatAreGoneAndRowsOfTablesGetNoMetadata(t *testing.T) {
 	quiet := newFixture(t, 1)
 	quiet.rec.Settings.Write = "csv_file"
 	require.NoError(t, quiet.answer(t, 0))
-	none, err := fileMetadata(t.Context(), quiet.session, quiet.made.PerFile[0].ID)
+	none, err := clienttest.FileMetadata(t.Context(), quiet.session, quiet.made.PerFile[0].ID)
 	require.NoError(t, err)
 	require.Empty(t, none)
 }
@@ -234,13 +233,4 @@ func TestModelsOfADatasetAreForThoseWhoMayReadIt(t *testing.T) {
 		_, err := d.platform.MayRead(t.Context(), d.rec, secret)
 		require.Error(t, err, "a key that is refused is no answer")
 	}
-}
-
-// fileMetadata lists the entries of extractors on a file.
-func fileMetadata(ctx context.Context, s versions.Session, file string) (all []clowder.Metadata, err error) {
-	_, _, err = s.FindFileMetadata(ctx, file, func(m clowder.Metadata) bool {
-		all = append(all, m)
-		return false
-	})
-	return all, err
 }

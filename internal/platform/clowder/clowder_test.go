@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ncsa/clowder-ray/internal/clowder"
+	"github.com/ncsa/clowder-ray/internal/clowder/clienttest"
 	"github.com/ncsa/clowder-ray/internal/clowder/clowdertest"
 	"github.com/ncsa/clowder-ray/internal/clowder/form"
 	"github.com/ncsa/clowder-ray/internal/clowder/versions"
@@ -238,7 +239,7 @@ func (d *deliveryTest) requireOneOfEach(tb testing.TB) {
 	notes, err := s.Metadata(tb.Context(), dataset)
 	require.NoError(tb, err)
 	require.Len(tb, notes, 1)
-	onModel, err := fileMetadata(tb.Context(), s, model)
+	onModel, err := clienttest.FileMetadata(tb.Context(), s, model)
 	require.NoError(tb, err)
 	require.Len(tb, onModel, 1)
 	require.Equal(tb, notes[0].Content["run"], onModel[0].Content["run"])

@@ -1,8 +1,6 @@
 package labels_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/url"
@@ -30,32 +28,10 @@ func withBirds(t *testing.T, version int, labelFrom string) (s *site.Site, files
 	return s, s.AddBirds(t, labelFrom)
 }
 
-// page reads a page as a user.
-func page(t *testing.T, s *site.Site, user, path string) (int, string) {
-	t.Helper()
-	answer, err := s.Login(t, user).Get(s.URL + "/" + path)
-	require.NoError(t, err)
-	defer func() { _ = answer.Body.Close() }()
-	doc, err := io.ReadAll(answer.Body)
-	require.NoError(t, err)
-	return answer.StatusCode, string(doc)
-}
-
 // ask sends a request of the API with the key of a person.
 func ask(t *testing.T, s *site.Site, user, method, path string, body any) (int, map[string]any) {
 	t.Helper()
-	doc, err := json.Marshal(body)
-	require.NoError(t, err)
-	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+"/api/v1/runs/"+path, bytes.NewReader(doc))
-	require.NoError(t, err)
-	req.Header.Set("X-API-KEY", s.Clowder.Key(user))
-	req.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(req)
-	require.NoError(t, err)
-	defer func() { _ = answer.Body.Close() }()
-	var found map[string]any
-	require.NoError(t, json.NewDecoder(answer.Body).Decode(&found))
-	return answer.StatusCode, found
+	return s.Call(t, user, method, "runs/"+path, body)
 }
 
 // notes are the entries of a file as a training reads them.
@@ -164,7 +140,7 @@ func TestThePageTakesNumbersAndSets(t *testing.T) {
 	}
 	s := site.New(t, site.Options{})
 	files := s.AddForm(t, "metadata.height", &results.LabelForm{Number: true}, results.FileAnswer{Predicted: "11.5", Low: "9", High: "14"})
-	_, first := page(t, s, site.Bob, "runs/"+birds+"/label")
+	_, first := s.Page(t, site.Bob, "runs/"+birds+"/label")
 	require.Contains(t, first, "The model says 11.5, from 9 to 14.")
 	status, answer := send(s, url.Values{"file": {files[0]}, "key": {"height"}, "label": {"tall"}})
 	require.Equal(t, "422", status)
@@ -172,13 +148,13 @@ func TestThePageTakesNumbersAndSets(t *testing.T) {
 	status, _ = send(s, url.Values{"file": {files[0]}, "key": {"height"}, "label": {"12.50"}})
 	require.Equal(t, "303", status)
 	require.Equal(t, map[string]any{"height": 12.5}, notes(t, s, 2, files[0])[0].Content)
-	_, again := page(t, s, site.Bob, "runs/"+birds+"/label?at=1")
+	_, again := s.Page(t, site.Bob, "runs/"+birds+"/label?at=1")
 	require.Contains(t, again, `name="label" value="12.5"`)
 
 	s = site.New(t, site.Options{})
 	said := results.FileAnswer{Predicted: "robin; wren"}
 	files = s.AddForm(t, "metadata.birds", &results.LabelForm{Separator: ";", None: "(none)"}, said, "robin", "tern", "wren")
-	_, first = page(t, s, site.Bob, "runs/"+birds+"/label")
+	_, first = s.Page(t, site.Bob, "runs/"+birds+"/label")
 	require.Equal(t, []int{2, 3, 0}, []int{strings.Count(first, "the model</small>"), strings.Count(first, `type="checkbox"`), strings.Count(first, " checked")})
 	form := url.Values{"file": {files[0]}, "key": {"birds"}, "separator": {";"}}
 	status, answer = send(s, form)
@@ -188,7 +164,7 @@ func TestThePageTakesNumbersAndSets(t *testing.T) {
 	status, _ = send(s, form)
 	require.Equal(t, "303", status)
 	require.Equal(t, map[string]any{"birds": []any{"heron", "robin", "tern", "wren"}}, notes(t, s, 2, files[0])[0].Content)
-	_, again = page(t, s, site.Bob, "runs/"+birds+"/label?at=1")
+	_, again = s.Page(t, site.Bob, "runs/"+birds+"/label?at=1")
 	require.Equal(t, 4, strings.Count(again, " checked"), "a label that the model does not know has a box, too")
 	form = url.Values{"file": {files[1]}, "key": {"birds"}, "separator": {";"}, "none": {"(none)"}}
 	status, _ = send(s, form)
@@ -234,10 +210,10 @@ func TestWhoMayNotLabelIsToldWhatIsMissing(t *testing.T) {
 	for _, file := range files {
 		require.Empty(t, notes(t, s, 2, file))
 	}
-	_, answer := page(t, s, site.Carol, "runs/"+birds+"/label")
+	_, answer := s.Page(t, site.Carol, "runs/"+birds+"/label")
 	require.Contains(t, answer, "You are viewer of this dataset; labels need the role uploader.")
 	require.NotContains(t, answer, `name="label"`)
-	status, answer = page(t, s, site.Alice, "runs/ft-none/label")
+	status, answer = s.Page(t, site.Alice, "runs/ft-none/label")
 	require.Equal(t, 404, status, answer)
 }
 
@@ -257,7 +233,7 @@ func TestThePageGoesFromFileToFile(t *testing.T) {
 		require.NoError(t, err)
 		return string(body)
 	}
-	_, first := page(t, s, site.Bob, "runs/"+birds+"/label")
+	_, first := s.Page(t, site.Bob, "runs/"+birds+"/label")
 	require.Contains(t, first, "File 1 of 3")
 	require.Contains(t, first, `src="/runs/`+birds+`/label/files/`+files[0]+`"`)
 	form := url.Values{"file": {files[0]}, "key": {"species"}, "label": {"wren"}}
@@ -270,13 +246,13 @@ func TestThePageGoesFromFileToFile(t *testing.T) {
 	send("label", url.Values{"file": {files[1]}, "key": {"species"}, "label": {"wren"}})
 	s.Restart(t) // the service keeps nothing of it
 	bob = s.Login(t, site.Bob)
-	_, third := page(t, s, site.Bob, "runs/"+birds+"/label")
+	_, third := s.Page(t, site.Bob, "runs/"+birds+"/label")
 	require.Contains(t, third, "File 3 of 3")
-	_, end := page(t, s, site.Bob, "runs/"+birds+"/label?after=3")
+	_, end := s.Page(t, site.Bob, "runs/"+birds+"/label?after=3")
 	for _, want := range []string{"2 of 3 files have a label.", "1 were skipped", "label_from: metadata.species", "grey heron"} {
 		require.Contains(t, end, want)
 	}
-	_, run := page(t, s, site.Bob, "runs/"+birds)
+	_, run := s.Page(t, site.Bob, "runs/"+birds)
 	require.Contains(t, run, `href="/runs/`+birds+`/label"`)
 
 	answer, err := bob.Get(s.URL + "/runs/" + birds + "/label/files/" + files[0])

@@ -1,8 +1,6 @@
 package runs_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/url"
@@ -30,38 +28,6 @@ const (
 	waiting   = "ft-a7waiting2inline4rayq"
 	unknown   = "ft-notherenotherenother"
 )
-
-// call sends a request to the API with the API key of a user, and decodes the answer.
-func call(t *testing.T, s *site.Site, user, method, path string, body any) (int, map[string]any) {
-	t.Helper()
-	var doc io.Reader = http.NoBody
-	if body != nil {
-		b, err := json.Marshal(body)
-		require.NoError(t, err)
-		doc = bytes.NewReader(b)
-	}
-	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+"/api/v1/"+path, doc)
-	require.NoError(t, err)
-	req.Header.Set("X-API-KEY", s.Clowder.Key(user))
-	req.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(req)
-	require.NoError(t, err)
-	defer func() { _ = answer.Body.Close() }()
-	var out map[string]any
-	require.NoError(t, json.NewDecoder(answer.Body).Decode(&out))
-	return answer.StatusCode, out
-}
-
-// page gets a page as a user who has logged in.
-func page(t *testing.T, s *site.Site, user, path string) (int, string) {
-	t.Helper()
-	answer, err := s.Login(t, user).Get(s.URL + "/" + path)
-	require.NoError(t, err)
-	defer func() { _ = answer.Body.Close() }()
-	doc, err := io.ReadAll(answer.Body)
-	require.NoError(t, err)
-	return answer.StatusCode, string(doc)
-}
 
 // post sends a form as a user who has logged in.
 func post(t *testing.T, s *site.Site, user, path string, form url.Values) (status int, body, location string) {
@@ -113,11 +79,11 @@ func TestRunsAreFound(t *testing.T) {
 		"&q=column+of+labels":   {failed},
 		"&limit=2":              {waiting, going},
 	} {
-		status, list := call(t, s, site.Alice, http.MethodGet, "runs?dataset="+s.Dataset+query, nil)
+		status, list := s.Call(t, site.Alice, http.MethodGet, "runs?dataset="+s.Dataset+query, nil)
 		require.Equal(t, 200, status, query)
 		require.Equal(t, want, ids(list), query)
 	}
-	status, list := call(t, s, site.Bob, http.MethodGet, "runs", nil)
+	status, list := s.Call(t, site.Bob, http.MethodGet, "runs", nil)
 	require.Equal(t, 200, status)
 	require.Equal(t, []string{going, cancelled, slower}, ids(list), "one's own without a dataset")
 }
@@ -129,14 +95,14 @@ func TestAListGoesOnAtItsCursor(t *testing.T) {
 	var all []string
 	path := "runs?limit=3&dataset=" + s.Dataset
 	for range 3 {
-		_, list := call(t, s, site.Alice, http.MethodGet, path, nil)
+		_, list := s.Call(t, site.Alice, http.MethodGet, path, nil)
 		all = append(all, ids(list)...)
 		next, _ := list["next"].(string)
 		path = "runs?limit=3&dataset=" + s.Dataset + "&cursor=" + next
 	}
 	require.Equal(t, []string{waiting, going, best, cancelled, slower, first, failed}, all)
 	for _, wrong := range []string{"x", "MSBh!!", "aGVsbG8"} {
-		status, answer := call(t, s, site.Alice, http.MethodGet, "runs?cursor="+wrong, nil)
+		status, answer := s.Call(t, site.Alice, http.MethodGet, "runs?cursor="+wrong, nil)
 		require.Equal(t, 400, status, wrong)
 		require.NotEmpty(t, answer["do"])
 	}
@@ -156,13 +122,13 @@ func TestTheStateOfARunIsTold(t *testing.T) {
 		waiting:   {"waiting", "Waiting for a place on Ray.", []any{"cancel", "again"}},
 		cancelled: {"cancelled", "Cancelled by bob@example.org.", []any{"retry", "again"}},
 	} {
-		status, view := call(t, s, site.Alice, http.MethodGet, "runs/"+run, nil)
+		status, view := s.Call(t, site.Alice, http.MethodGet, "runs/"+run, nil)
 		require.Equal(t, 200, status)
 		require.Equal(t, want.word, view["state"].(map[string]any)["word"], run)
 		require.Equal(t, want.sentence, view["sentence"], run)
 		require.Equal(t, want.actions, view["actions"], run)
 	}
-	_, view := call(t, s, site.Alice, http.MethodGet, "runs/"+best, nil)
+	_, view := s.Call(t, site.Alice, http.MethodGet, "runs/"+best, nil)
 	require.Equal(t, map[string]any{
 		"metric": "accuracy", "title": "Accuracy", "value": 0.871, "low": 0.855, "high": 0.886, "rows": 1821.0, "over": "test rows", "lower_is_better": false,
 	}, view["figure"])
@@ -175,11 +141,11 @@ func TestARunWhoseFolderIsGone(t *testing.T) {
 	t.Parallel()
 	s := site.New(t, site.Options{})
 	s.Add(t, site.Run{ID: "ft-gone", Accuracy: 0.9, Version: 2, NoFolder: true, Text: "Accuracy 0.9."})
-	status, body := page(t, s, site.Alice, "runs/ft-gone")
+	status, body := s.Page(t, site.Alice, "runs/ft-gone")
 	require.Equal(t, 200, status)
 	require.Contains(t, body, "The files of this run were removed after some time. The model is still here: reviews/2.")
 	require.NotContains(t, body, "Open the report")
-	status, _ = page(t, s, site.Alice, "runs/ft-gone/report")
+	status, _ = s.Page(t, site.Alice, "runs/ft-gone/report")
 	require.Equal(t, 404, status)
 }
 
@@ -194,16 +160,16 @@ func TestPeopleActOnRuns(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, site.Bob, rec.StoppedBy)
 
-	status, answer := call(t, s, site.Alice, http.MethodPost, "runs/"+waiting+"/stop", nil)
+	status, answer := s.Call(t, site.Alice, http.MethodPost, "runs/"+waiting+"/stop", nil)
 	require.Equal(t, 409, status)
 	require.Contains(t, answer["detail"], "has not started training, so there is nothing to keep: cancel it instead")
-	status, answer = call(t, s, site.Alice, http.MethodPost, "runs/"+waiting+"/cancel", nil)
+	status, answer = s.Call(t, site.Alice, http.MethodPost, "runs/"+waiting+"/cancel", nil)
 	require.Equal(t, 200, status)
 	require.Equal(t, "The run is being cancelled.", answer["text"])
-	status, answer = call(t, s, site.Alice, http.MethodPost, "runs/"+best+"/cancel", nil)
+	status, answer = s.Call(t, site.Alice, http.MethodPost, "runs/"+best+"/cancel", nil)
 	require.Equal(t, 409, status)
 	require.Contains(t, answer["detail"], "has already ended")
-	status, answer = call(t, s, site.Alice, http.MethodPost, "runs/"+best+"/retry", nil)
+	status, answer = s.Call(t, site.Alice, http.MethodPost, "runs/"+best+"/retry", nil)
 	require.Equal(t, 409, status)
 	require.Contains(t, answer["detail"], "only a failed or cancelled job can be retried")
 }
@@ -222,7 +188,7 @@ func TestAWrongSettingIsSaidAndTheFormStays(t *testing.T) {
 		`There is no extractor "ncsa.ray.runs"`:              {"extractor": "ncsa.ray.runs"},
 		"expected required property extractor to be present": {},
 	} {
-		status, answer := call(t, s, site.Bob, http.MethodPost, "datasets/"+s.Dataset+"/runs", params)
+		status, answer := s.Call(t, site.Bob, http.MethodPost, "datasets/"+s.Dataset+"/runs", params)
 		require.Equal(t, 422, status, want)
 		require.Contains(t, answer["detail"], want)
 	}
@@ -235,7 +201,7 @@ func TestNoTrainingStartsWithAWrongSettingsFile(t *testing.T) {
 	require.NoError(t, err)
 	const want = "slow.yaml, version 1, line 2, column 9: epochs must be a whole number from 1 to 200, not 400. No run was started."
 	for _, extractor := range []string{"ncsa.ray.finetune", "ncsa.ray.finetune-advanced"} {
-		status, answer := call(t, s, site.Bob, http.MethodPost, "datasets/"+s.Dataset+"/runs", map[string]any{"extractor": extractor, "parameters": map[string]any{"config_file": file}})
+		status, answer := s.Call(t, site.Bob, http.MethodPost, "datasets/"+s.Dataset+"/runs", map[string]any{"extractor": extractor, "parameters": map[string]any{"config_file": file}})
 		require.Equal(t, []any{422, "settings", want}, []any{status, answer["type"], answer["detail"]})
 	}
 	status, body, _ := post(t, s, site.Bob, "datasets/"+s.Dataset+"/train", url.Values{"extractor": {"ncsa.ray.finetune"}, "config_file": {file}, "run_name": {"again"}})
@@ -252,14 +218,14 @@ func TestFilesOfTheFormHaveTheirNames(t *testing.T) {
 	s.Add(t, site.Run{ID: "ft-listed", State: job.Running, Fraction: 0.5, Settings: map[string]any{"config_file": id}, Inputs: []job.Input{{ID: id, Name: "code/finetune.yaml", Version: 4}}})
 	s.Add(t, site.Run{ID: "ft-unlisted", State: job.Running, Fraction: 0.5, Settings: map[string]any{"config_file": id}})
 	for run, want := range map[string]string{"ft-listed": "<td>code/finetune.yaml, version 4</td>", "ft-unlisted": "<td>a file of the dataset</td>"} {
-		_, body := page(t, s, site.Alice, "runs/"+run)
+		_, body := s.Page(t, site.Alice, "runs/"+run)
 		require.Contains(t, body, want)
 		require.NotContains(t, body, "<td>"+id)
 	}
-	_, body := page(t, s, site.Alice, "compare?run=ft-listed&run=ft-unlisted")
+	_, body := s.Page(t, site.Alice, "compare?run=ft-listed&run=ft-unlisted")
 	require.Contains(t, body, "code/finetune.yaml, version 4")
 	require.NotContains(t, body, id)
-	_, view := call(t, s, site.Alice, http.MethodGet, "runs/ft-listed", nil)
+	_, view := s.Call(t, site.Alice, http.MethodGet, "runs/ft-listed", nil)
 	require.Equal(t, id, view["settings"].([]any)[0].(map[string]any)["value"], "scripts have the id")
 }
 
@@ -274,7 +240,7 @@ func TestTextsOfStrangersStayTexts(t *testing.T) {
 	}})
 	s.Add(t, site.Run{ID: "ft-other", Name: hostile, State: job.Failed, Text: hostile})
 	for _, path := range []string{"runs/ft-hostile", "runs/ft-other", "datasets/" + s.Dataset + "/runs", "compare?run=ft-hostile&run=ft-other", "", "runs/ft-hostile/report", "datasets/" + s.Dataset + "/train?like=ft-other"} {
-		status, body := page(t, s, site.Alice, path)
+		status, body := s.Page(t, site.Alice, path)
 		require.Equal(t, 200, status, path)
 		require.NotContains(t, body, "<img", path)
 	}
@@ -306,7 +272,7 @@ func TestRunsAreCompared(t *testing.T) {
 	s.Fill(t)
 	s.Add(t, site.Run{ID: "ft-othersplit", Accuracy: 0.9, Change: func(r *results.Result) { r.Data.SplitSHA256 = strings.Repeat("6", 64) }})
 	compare := func(runs ...string) map[string]any {
-		status, c := call(t, s, site.Alice, http.MethodGet, "compare?"+url.Values{"run": runs}.Encode(), nil)
+		status, c := s.Call(t, site.Alice, http.MethodGet, "compare?"+url.Values{"run": runs}.Encode(), nil)
 		require.Equal(t, 200, status)
 		return c
 	}
@@ -333,7 +299,7 @@ func TestRunsAreCompared(t *testing.T) {
 	require.Equal(t, []any{"longer texts is running: its test scores come at its end.", "first try ended without a result: failed."}, c["missing"])
 
 	for _, few := range []string{"", "run=" + first, "run=" + first + "&run=" + first} {
-		status, body := page(t, s, site.Alice, "compare?"+few)
+		status, body := s.Page(t, site.Alice, "compare?"+few)
 		require.Equal(t, 422, status, few)
 		require.Contains(t, body, "Tick the runs in the list")
 	}
@@ -343,18 +309,18 @@ func TestAListSaysWhatItShows(t *testing.T) {
 	t.Parallel()
 	s := site.New(t, site.Options{})
 	s.Fill(t)
-	_, body := page(t, s, site.Alice, "datasets/"+s.Dataset+"/runs")
+	_, body := s.Page(t, site.Alice, "datasets/"+s.Dataset+"/runs")
 	require.Contains(t, body, "7 runs: 1 waiting, 1 running, 3 done, 1 failed, 1 cancelled")
 	for path, want := range map[string]string{
 		"datasets/" + s.Empty + "/runs":                  "Train a model on this dataset; no setting is needed.",
 		"datasets/" + s.Dataset + "/runs?q=nothing+such": "No run matches.",
 	} {
-		_, body := page(t, s, site.Alice, path)
+		_, body := s.Page(t, site.Alice, path)
 		require.Contains(t, body, want)
 	}
-	_, body = page(t, s, site.Dave, "")
+	_, body = s.Page(t, site.Dave, "")
 	require.Contains(t, body, "You have no run yet.")
-	status, _ := page(t, s, site.Alice, "datasets/"+s.Dataset)
+	status, _ := s.Page(t, site.Alice, "datasets/"+s.Dataset)
 	require.Equal(t, 303, status)
 }
 

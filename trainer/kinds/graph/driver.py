@@ -43,7 +43,7 @@ def carry_out(run: Run, claim: Claim) -> None:
     run = replace(run, settings=prepared.plan.settings)
     if run.settings.dry_run:
         trial = run.workers.launcher.estimate(prepared.plan)
-        export.check(run.spec, run.settings, prepared.data, prepared, trial, run.events, run.began, graph_results.described(prepared))
+        export.check(run, run.settings, prepared.data, prepared, trial, graph_results.described(prepared))
         return
     outcome = run.workers.train(prepared.plan)
     _deliver(run, prepared, base, outcome, asked)
@@ -86,7 +86,7 @@ def _deliver(run: Run, prepared: Prepared, base: Base, outcome: Outcome, asked: 
         outcome.champion = prepared.champion.answers(outcome.champion)
     delivered = graph_results.Delivered(chosen, outcome, table)
     workers = run.workers.launcher.workers
-    graph_results.training(run.spec, run.settings, prepared, delivered, listed, baselines, workers, run.events, run.began)
+    graph_results.training(run, prepared, delivered, listed, baselines, workers)
 
 
 def _simple(prepared: Prepared, network: ComparedModel, table: numpy.ndarray) -> list[ComparedModel]:

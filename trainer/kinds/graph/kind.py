@@ -76,10 +76,10 @@ class Graph(Kind):
     def needs_no_worker(self, description: dict) -> bool:
         return not description["graph"]["network"]
 
-    def answer(self, spec, settings, model, launcher, events, began) -> None:
+    def answer(self, asking, launcher) -> None:
         from trainer.kinds.graph.asking import predict
 
-        predict.run(spec, settings, model, launcher, events, began)
+        predict.run(asking, launcher)
 
     def predict(self, model, saved, device, on_progress):
         from trainer.train import evaluate

@@ -24,6 +24,7 @@ from trainer.kinds.graph.store import Store
 from trainer.launch.capacity import Machine
 from trainer.measure.metric import described
 from trainer.memory import available
+from trainer.models import training_length
 from trainer.models.catalogue import Base
 from trainer.targets.target import Target
 from trainer.training import prepare
@@ -157,23 +158,19 @@ def _choose(settings: Settings, graph: Graph, numbers: dict[str, np.ndarray], ch
         rate = RATE if predicts else NODE_RATE
         settings = settings.with_chosen(learning_rate=rate)
         checks.events.decision("learning_rate", rate, f"The learning rate is {rate:g}, which suits a small network on a graph.")
-    if settings.is_open("batch_size"):
-        settings = settings.with_chosen(batch_size=NODE_BATCH if not predicts else BATCH if rows < FEW_EDGES else LARGE_BATCH)
-    if settings.is_open("early_stopping_patience"):
-        patience = prepare.EARLY_STOPPING_PATIENCE
-        settings = settings.with_chosen(early_stopping_patience=patience if predicts else 3 * patience)
+    settings = settings.with_default(
+        batch_size=NODE_BATCH if not predicts else BATCH if rows < FEW_EDGES else LARGE_BATCH,
+        early_stopping_patience=training_length.PATIENCE if predicts else 3 * training_length.PATIENCE,
+    )
     if predicts and not settings.edges_per_epoch:
         settings = settings.with_chosen(edges_per_epoch=min(rows, EPOCH_EDGES))
         if rows > EPOCH_EDGES:
             what = f"An epoch trains on {EPOCH_EDGES} of the {rows} training edges, the next one on others. Set graph.edges_per_epoch to change it."
             checks.events.decision("edges_per_epoch", EPOCH_EDGES, what)
-    if settings.is_open("epochs"):
-        usual = min(registry.of("graph").epochs, max(FEWEST_EPOCHS, ALL_EDGES // max(1, settings.edges_per_epoch)))
-        settings = settings.with_chosen(epochs=usual if predicts else NODE_EPOCHS)
-        checks.events.decision(
-            "epochs", settings.epochs, f"The training runs for up to {settings.epochs} epochs, and stops when it no longer improves."
-        )
-    return settings
+    usual = min(registry.of("graph").epochs, max(FEWEST_EPOCHS, ALL_EDGES // max(1, settings.edges_per_epoch)))
+    epochs = usual if predicts else NODE_EPOCHS
+    why = f"The training runs for up to {epochs} epochs, and stops when it no longer improves."
+    return training_length.with_epochs(settings, epochs, why, checks.events)
 
 
 def fanout(settings: Settings) -> tuple[int, ...]:

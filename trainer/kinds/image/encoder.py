@@ -12,8 +12,8 @@ from PIL import Image, ImageOps
 
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
+from trainer.core.contract.training import LinearFeatures
 from trainer.core.example import Dataset, Example
-from trainer.core.kind import LinearFeatures
 from trainer.core.plan import Rows
 from trainer.data import rasters
 from trainer.data.images import opened, undecodable

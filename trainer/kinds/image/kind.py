@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy
 
-from trainer.core.kind import LinearFeatures
+from trainer.core.contract.training import LinearFeatures
 from trainer.kinds.image.options import OPTIONS
 from trainer.kinds.label_sets.examples import WithLabelSets
 from trainer.kinds.label_sets.target import Labels
@@ -81,14 +81,11 @@ class Images(WithLabelSets):
         """So many that a network from random weights takes ``STEPS`` steps."""
         if not base.fresh:
             return settings
-        if settings.is_open("epochs"):
-            epochs = min(MOST, max(FEWEST, math.ceil(STEPS / math.ceil(max(1, len(rows)) / settings.batch_size))))
-            settings = settings.with_chosen(epochs=epochs)
-            why = f"The training goes through the images up to {epochs} times, and ends earlier where the model no longer improves."
-            events.decision("epochs", epochs, why)
-        if settings.is_open("early_stopping_patience"):
-            settings = settings.with_chosen(early_stopping_patience=max(10, settings.epochs // 3))
-        return settings
+        from trainer.models import training_length
+
+        epochs = min(MOST, max(FEWEST, math.ceil(STEPS / math.ceil(max(1, len(rows)) / settings.batch_size))))
+        why = f"The training goes through the images up to {epochs} times, and ends earlier where the model no longer improves."
+        return training_length.choose(settings, epochs, why, 3, events)
 
     def build(self, plan) -> Any:
         from trainer.kinds.image import network

@@ -6,8 +6,8 @@ import time
 from trainer.answer.model import Network
 from trainer.core import blocks
 from trainer.core.blocks import RESULT, Overlay, Picture, Section
+from trainer.core.contract.answering import Less
 from trainer.core.example import Example
-from trainer.core.kind import Less
 from trainer.data.pictures import thumbnails
 from trainer.errors import UserError
 from trainer.export import display

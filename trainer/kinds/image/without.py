@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from PIL import Image, ImageOps
 
+from trainer.core.contract.answering import Less
 from trainer.core.example import Example
-from trainer.core.kind import Less
 from trainer.data.images import opened
 
 _SIDE = 256  # pixels: a larger picture is made smaller first, and compared as such

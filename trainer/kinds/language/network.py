@@ -35,8 +35,7 @@ def encoder(spec: Spec, settings: Settings, data: Dataset, base: Base, events: E
         return scratch.encoder(spec, settings, data, base, events)
     words = encoding.words(base.folder, vocabulary.installed(base.folder), base.config)
     method, settings = _method(settings, base, events)
-    if settings.is_open("batch_size"):
-        settings = settings.with_chosen(batch_size=BATCH)
+    settings = settings.with_default(batch_size=BATCH)
     if not settings.learning_rate and method == "lora":
         settings = settings.with_chosen(learning_rate=LORA_RATE)
         events.decision("learning_rate", LORA_RATE, f"The learning rate is {LORA_RATE:g}, which suits LoRA.")

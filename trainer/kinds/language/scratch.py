@@ -16,6 +16,7 @@ from trainer.kinds.language.encoding import Encoder, Words
 from trainer.kinds.language.streams import FilePart, Stream
 from trainer.kinds.rows import conversations as forms, documents
 from trainer.kinds.rows.token_vocabulary import Passage, Vocabulary
+from trainer.models import training_length
 from trainer.models.catalogue import Base
 from trainer.run_folder.events import Events
 
@@ -190,19 +191,12 @@ def _explain(shape: shapes.Shape, chosen: bool, events: Events) -> None:
 
 def _choose(settings: Settings, tokens: int, length: int, shape: shapes.Shape, events: Events) -> Settings:
     """The settings with batches, epochs and evaluations that suit ``tokens`` of training text."""
-    if settings.is_open("batch_size"):
-        settings = settings.with_chosen(batch_size=max(1, round(STEP_TOKENS / length)))
-    if settings.is_open("epochs"):
-        epochs = min(MOST_EPOCHS, max(1, round(SEEN_TOKENS / max(1, tokens))))
-        settings = settings.with_chosen(epochs=epochs)
-        events.decision(
-            "epochs", epochs, f"The training reads its {tokens:,} tokens up to {count(epochs, 'time')}; it stops when the model no longer improves."
-        )
-    if settings.is_open("evals_per_epoch"):
-        steps = tokens / length / settings.batch_size
-        settings = settings.with_chosen(evals_per_epoch=min(50, max(1, round(steps / STEPS_BETWEEN))))
-    if settings.is_open("early_stopping_patience"):
-        settings = settings.with_chosen(early_stopping_patience=PATIENCE)
+    settings = settings.with_default(batch_size=max(1, round(STEP_TOKENS / length)), early_stopping_patience=PATIENCE)
+    steps = tokens / length / settings.batch_size
+    settings = settings.with_default(evals_per_epoch=min(50, max(1, round(steps / STEPS_BETWEEN))))
+    epochs = min(MOST_EPOCHS, max(1, round(SEEN_TOKENS / max(1, tokens))))
+    why = f"The training reads its {tokens:,} tokens up to {count(epochs, 'time')}; it stops when the model no longer improves."
+    settings = training_length.with_epochs(settings, epochs, why, events)
     if not settings.learning_rate:
         settings = settings.with_chosen(learning_rate=shape.learning_rate)
         events.decision(

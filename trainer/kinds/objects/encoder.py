@@ -19,6 +19,7 @@ from trainer.kinds.annotated import matching
 from trainer.kinds.objects import looks, truth as truths
 from trainer.kinds.objects.pictures import PLAIN, Canvas, Pictures
 from trainer.kinds.objects.tasks import OUTLINES
+from trainer.models import training_length
 from trainer.models.catalogue import Base
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
@@ -196,16 +197,10 @@ def _augmented(settings: Settings, canvas: Canvas, events: Events) -> Settings:
 
 def _lengths(settings: Settings, pictures: int, canvas: Canvas, events: Events) -> Settings:
     """The settings with a batch size, epochs and patience where nobody chose them: a bounded number of pixels is read."""
-    if settings.is_open("batch_size"):
-        settings = settings.with_chosen(batch_size=8)
-    if settings.is_open("epochs"):
-        inputs = _PASSES * min(2.0, _PICTURE / (canvas.height * canvas.width))
-        epochs = int(numpy.clip(round(inputs / max(1, pictures)), *_EPOCHS))
-        events.decision("epochs", epochs, f"The training reads the {pictures} training pictures {epochs} times, each time varied.")
-        settings = settings.with_chosen(epochs=epochs)
-    if settings.is_open("early_stopping_patience"):
-        settings = settings.with_chosen(early_stopping_patience=max(10, settings.epochs // 4))
-    return settings
+    inputs = _PASSES * min(2.0, _PICTURE / (canvas.height * canvas.width))
+    epochs = int(numpy.clip(round(inputs / max(1, pictures)), *_EPOCHS))
+    why = f"The training reads the {pictures} training pictures {epochs} times, each time varied."
+    return training_length.choose(settings.with_default(batch_size=8), epochs, why, 4, events)
 
 
 def load_encoder(spec: Spec | None, folder: Path, description: dict) -> Encoder:

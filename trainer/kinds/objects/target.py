@@ -6,14 +6,14 @@ from typing import ClassVar, Self
 
 import numpy
 
-from trainer.errors import UserError, some
+from trainer.errors import UserError
 from trainer.kinds.objects import decoding, outlines, scores, sure, texts, truth as truths
 from trainer.kinds.objects.answers import Answers, count_errors, counts, f1, hits
 from trainer.kinds.objects.scores import Boxes, Matched
 from trainer.kinds.objects.truth import Truth
 from trainer.measure import intervals
 from trainer.measure.histogram import histogram
-from trainer.measure.metric import LOSS, Metric, table
+from trainer.measure.metric import LOSS, Metric, asked_for, table
 from trainer.targets import promise as promises, target
 from trainer.targets.promise import Kept, Promise, Unit
 
@@ -172,12 +172,7 @@ class Objects:
     def choose_metric(self, asked: str, data) -> tuple[str, str]:
         if asked == "auto":
             return AP, "AP50:95 chooses the best model: it counts found objects, false ones and how well their boxes fit."
-        if asked not in self.metrics:
-            raise UserError(
-                "wrong_metric", f"The metric {asked} does not fit objects in pictures.", "Set metric to auto or to one that fits.",
-                f"The metrics for them are {some(self.metrics)}.",
-            )  # fmt: skip
-        return asked, f"{asked} chooses the best model, as requested."
+        return asked_for(asked, self.metrics, "objects in pictures")
 
     def losses(self, answers: Answers) -> numpy.ndarray:
         """Of each picture one minus the F1 score of its objects, at the score from which they count."""

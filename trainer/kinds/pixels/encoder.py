@@ -157,8 +157,7 @@ def encoder(spec: Spec, settings: Settings, data: Dataset, base: Base, events: E
     if settings.augmentation == "auto":
         settings = settings.with_chosen(augmentation="strong")
     settings = settings.with_chosen(image_size=side)
-    if settings.is_open("batch_size"):
-        settings = settings.with_chosen(batch_size=int(numpy.clip(WINDOW_PIXELS // side**2, 2, 8)))
+    settings = settings.with_default(batch_size=int(numpy.clip(WINDOW_PIXELS // side**2, 2, 8)))
     number = description.get("bands", _COLOURS)
     if base.folder is not None and number != _COLOURS:
         events.decision(

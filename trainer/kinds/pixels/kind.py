@@ -90,15 +90,12 @@ class Pixels(ExampleKind):
 
     def choose_epochs(self, settings, base, rows, place, digest, events):
         """So many that the network reads ``PLACES``: from random weights it needs many, and more cost time."""
-        if settings.is_open("epochs"):
-            places = len(rows) * (rows.features.side // rows.features.step) ** 2
-            epochs = int(min(MOST, max(FEWEST, PLACES // max(1, places))))
-            settings = settings.with_chosen(epochs=epochs)
-            why = f"The training goes through the pictures up to {epochs} times, and ends earlier where the model no longer improves."
-            events.decision("epochs", epochs, why)
-        if settings.is_open("early_stopping_patience"):
-            settings = settings.with_chosen(early_stopping_patience=max(10, settings.epochs // 2))
-        return settings
+        from trainer.models import training_length
+
+        places = len(rows) * (rows.features.side // rows.features.step) ** 2
+        epochs = int(min(MOST, max(FEWEST, PLACES // max(1, places))))
+        why = f"The training goes through the pictures up to {epochs} times, and ends earlier where the model no longer improves."
+        return training_length.choose(settings, epochs, why, 2, events)
 
     def build(self, plan) -> Any:
         from trainer.kinds.pixels import network

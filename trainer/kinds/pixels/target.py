@@ -6,12 +6,12 @@ from typing import Any, ClassVar, Self
 import numpy
 
 from trainer.core.example import Dataset
-from trainer.errors import UserError, some
+from trainer.errors import UserError
 from trainer.kinds.pixels import measures
 from trainer.kinds.pixels.codings import MOST
 from trainer.kinds.pixels.drawn import BACKGROUND, DRAWN, SEPARATOR
 from trainer.measure import intervals
-from trainer.measure.metric import LOSS, Metric, Metrics, table
+from trainer.measure.metric import LOSS, Metric, Metrics, asked_for, table
 from trainer.targets import promise as promises, spans, target, temperature as temperatures
 from trainer.targets.promise import Kept, Promise, Unit
 
@@ -64,12 +64,7 @@ class OfPixels(target.WithoutSingleAnswers):
     def choose_metric(self, asked: str, data: Dataset) -> tuple[str, str]:
         if asked == "auto":
             return self.first, f"The {self.metrics[self.first].title} of the validation pictures chooses the best model."
-        if asked not in self.metrics:
-            raise UserError(
-                "wrong_metric", f"The metric {asked} does not fit answers for pixels.", "Set metric to auto or to one that fits.",
-                f"The metrics for them are {some(self.metrics)}.",
-            )  # fmt: skip
-        return asked, f"{asked} chooses the best model, as requested."
+        return asked_for(asked, self.metrics, "answers for pixels")
 
     def summary(self, answers: Counted) -> target.Scores:
         if not len(answers):

@@ -16,12 +16,15 @@ from trainer.data.formats import tables
 from trainer.data.formats.table import NotATable, Table
 from trainer.data.ordered import PLACE, RANDOM, TIME, Rule
 from trainer.data.sources import Ignored
+from trainer.data.together import Together
 from trainer.errors import UserError, some
-from trainer.kinds.rows import belonging, column_checks, file_labels, gaps, roles as roles_of, split_rules, turned_tables
+from trainer.kinds.rows import column_checks, file_labels, gaps, roles as roles_of, split_rules, turned_tables
+from trainer.kinds.rows.belonging import Belonging
 from trainer.kinds.rows.clues import other_files
 from trainer.kinds.rows.examples import Rows
 from trainer.kinds.rows.labelled_files import Reading
 from trainer.kinds.rows.roles import Roles
+from trainer.kinds.rows.split_rules import Marks
 from trainer.run_folder.events import Events
 
 _KEPT = (
@@ -120,11 +123,7 @@ def _fill(found: list[Table], roles: Roles) -> None:
 def reading(group: list[Table], roles: Roles, seen: dict, index: images.Index, settings, checks: Checks) -> Reading:
     """The examples of the tables of ``group``, with an event for every decision."""
     where = some(sorted(t.name for t in group), 3)
-    rule, marks = split_rules.choose(group, roles, seen, settings, where)
-    if by := _unasked(group, roles, seen, settings, rule):
-        roles = _without(by, roles, group, seen, settings, index, where)
-        rule, marks = split_rules.choose(group, roles, seen, settings, where)
-        rule = replace(rule, whole=f"rows with the same {by}", new=f"values of {by}", unasked=by)
+    roles, rule, marks, ways = _split(group, roles, seen, settings, index, where)
     for decision in roles.decisions:
         checks.events.decision(*decision)
     styles = {n: p.style for n, p in seen.items() if p.numeric and (roles.types.get(n) == NUMBER or (roles.regression and n == roles.label))}
@@ -159,17 +158,28 @@ def reading(group: list[Table], roles: Roles, seen: dict, index: images.Index, s
             checks.drop(repair.dropped, repair.count)
     rows.report(where, settings.missing_labels, checks)
     column_checks.check(roles, seen, where, checks)
-    by_place = settings.split == PLACE
-    ways = [] if rule.by == TIME or by_place else belonging.found(group, roles, seen, rule.flatters)
     return Reading(roles, given, sorted({n for t in group for n in (t.name, *t.joined)}), styles, rule, ways)
 
 
-def _unasked(group: list[Table], roles: Roles, seen: dict, settings, rule: Rule) -> str:
+def _split(group: list[Table], roles: Roles, seen: dict, settings, index: images.Index, where: str) -> tuple[Roles, Rule, Marks, list[Together]]:
+    """How the rows are split, and what else might keep them together; with the roles of the columns, one of which may tell what stays together."""
+    belonging = Belonging(group, roles, seen)
+    rule, marks = split_rules.choose(belonging, settings, where)
+    if by := _unasked(belonging, settings, rule):
+        belonging = Belonging(group, _without(by, roles, group, seen, settings, index, where), seen)
+        rule, marks = split_rules.choose(belonging, settings, where)
+        rule = replace(rule, whole=f"rows with the same {by}", new=f"values of {by}", unasked=by)
+    ways = [] if rule.by == TIME or settings.split == PLACE else belonging.ways(rule.flatters)
+    return belonging.roles, rule, marks, ways
+
+
+def _unasked(belonging: Belonging, settings, rule: Rule) -> str:
     """The column by which rows are kept together although nobody asked for it; empty for none, and where the data or the user say how to split."""
-    open_ = settings.split == "auto" and not (settings.datasets.strip() or roles.split or roles.writes) and roles.label in seen
-    if not open_ or rule.by != RANDOM or any(names.split_of(t.name) or names.chosen_split(t.name) for t in group):
+    roles = belonging.roles
+    is_open = settings.split == "auto" and not (settings.datasets.strip() or roles.split or roles.writes) and roles.label in belonging.seen
+    if not is_open or rule.by != RANDOM or any(names.split_of(t.name) or names.chosen_split(t.name) for t in belonging.tables):
         return ""
-    return belonging.clear_group(group, roles, seen)
+    return belonging.clear_group()
 
 
 def _without(by: str, roles: Roles, group: list[Table], seen: dict, settings, index: images.Index, where: str) -> Roles:

@@ -7,12 +7,11 @@ import numpy
 from trainer.data import ordered, series
 from trainer.data.columns import choices, clocks, joined_clocks
 from trainer.data.columns.clocks import Clock
-from trainer.data.columns.profiles import Profile
 from trainer.data.formats.table import Table
 from trainer.data.ordered import Rule
 from trainer.data.series import Series
 from trainer.errors import UserError, some
-from trainer.kinds.rows import belonging
+from trainer.kinds.rows.belonging import Belonging, codes
 from trainer.kinds.rows.roles import Roles
 
 NONE = "none"  # as time_column: there is no time
@@ -27,29 +26,29 @@ class Marks:
     blocks: dict[int, list[str]] = field(default_factory=dict)
 
 
-def choose(tables: list[Table], roles: Roles, seen: dict[str, Profile], settings, where: str) -> tuple[Rule, Marks]:
-    """The rule for ``tables``, and what it goes by. Raises UserError where the user asks for a split that the tables do not allow."""
-    seen = {n: p for n, p in seen.items() if not any(t.lacks([n]) for t in tables)}
+def choose(rows: Belonging, settings, where: str) -> tuple[Rule, Marks]:
+    """The rule for ``rows``, and what it goes by. Raises UserError where the user asks for a split that their tables do not allow."""
+    roles = rows.roles
     if settings.split == ordered.GROUP and not roles.group and not settings.datasets.strip():
-        groups = [n for n, p in seen.items() if n != roles.label and 3 <= p.distinct <= p.cells // 2]
+        groups = [n for n, p in rows.seen.items() if n != roles.label and 3 <= p.distinct <= p.cells // 2]
         raise UserError(
             "no_group",
             f"data.split is group, but no column of {where} is named whose rows belong together.",
             f"Set group_column{f', for example to {some(groups, 4)}' if groups else ' to the column with the group of each row'}.",
         )
     if settings.split == ordered.PLACE:
-        return _by_place(tables, roles, seen, where)
+        return _by_place(rows, where)
     if not roles.label or roles.writes:
         return _refuse_time(Rule(), settings, where), Marks()
-    found = _series(tables, roles, seen, settings, where)
+    found = _series(rows, settings, where)
     if found is None:
-        rule = Rule(flatters=belonging.alike(tables, roles, seen))
+        rule = Rule(flatters=rows.warning())
         return _refuse_time(rule, settings, where), Marks()
     clock, how = found
     rule = _of_series(clock, how, roles, settings)
     if rule == Rule():
-        rule = Rule(flatters=belonging.alike(tables, roles, seen), unlike=_unlike(clock, how, roles))
-    return rule, Marks(times=_by_table(tables, clock.times.tolist()))
+        rule = Rule(flatters=rows.warning(), unlike=_unlike(clock, how, roles))
+    return rule, Marks(times=_by_table(rows.tables, clock.times.tolist()))
 
 
 def _unlike(clock: Clock, how: Series | None, roles: Roles) -> str:
@@ -106,16 +105,16 @@ def _of_series(clock: Clock, how: Series | None, roles: Roles, settings) -> Rule
     return Rule()
 
 
-def _series(tables: list[Table], roles: Roles, seen: dict[str, Profile], settings, where: str) -> tuple[Clock, Series | None] | None:
+def _series(rows: Belonging, settings, where: str) -> tuple[Clock, Series | None] | None:
     """The clock of the rows and how they lie in time: the column that the user names, else the one in whose order neighbours are most alike."""
     asked = settings.time_column.strip()
     if asked.lower() == NONE:
         return None
-    found = [_named(tables, seen, asked, where)] if asked else _clocks(tables, roles, seen)
+    found = [_named(rows, asked, where)] if asked else _clocks(rows)
     if not found:
         return None
-    target, known, classes = belonging.target(tables, roles, seen)
-    keys = _keys(tables, roles, seen)
+    target, known, classes = rows.target
+    keys = _keys(rows)
     looked = []
     for clock in found:
         labelled = replace(clock, times=numpy.where(known, clock.times, numpy.nan))
@@ -127,10 +126,10 @@ def _series(tables: list[Table], roles: Roles, seen: dict[str, Profile], setting
     return min(looked, key=lambda pair: (not pair[1].ordered, pair[1].ratio))
 
 
-def _named(tables: list[Table], seen: dict[str, Profile], asked: str, where: str) -> Clock:
+def _named(rows: Belonging, asked: str, where: str) -> Clock:
     """The column that the user calls a clock. Raises UserError if it is none."""
-    name = choices.resolve(asked, seen, "time_column", where)
-    clock = clocks.asked(name, belonging.cells(tables, name))
+    name = choices.resolve(asked, rows.seen, "time_column", where)
+    clock = clocks.asked(name, rows.cells(name))
     if clock is None:
         raise UserError(
             "no_times", f"The column {name} of {where} has neither dates nor numbers, so it tells no times.",
@@ -139,35 +138,37 @@ def _named(tables: list[Table], seen: dict[str, Profile], asked: str, where: str
     return clock
 
 
-def _clocks(tables: list[Table], roles: Roles, seen: dict[str, Profile]) -> list[Clock]:
+def _clocks(rows: Belonging) -> list[Clock]:
     """The columns that tell when a row was recorded, alone or several together."""
+    roles = rows.roles
     sides = (roles.label, roles.id, roles.split, roles.group)
-    joined = joined_clocks.of({n: p.dates for n, p in seen.items() if n not in sides}, lambda name: belonging.cells(tables, name))
+    joined = joined_clocks.of({n: p.dates for n, p in rows.seen.items() if n not in sides}, rows.cells)
     found = [joined] if joined is not None else []
-    for name, p in seen.items():
-        may_be = name not in (*sides, *(joined.parts if joined is not None else ())) and clocks.may_be(name, p.dates, p.numeric, tables[0].each(name))
-        if may_be and (clock := clocks.of(name, belonging.cells(tables, name))) is not None:
+    others = {n: p for n, p in rows.seen.items() if n not in (*sides, *(joined.parts if joined is not None else ()))}
+    for name, p in others.items():
+        if clocks.may_be(name, p.dates, p.numeric, rows.tables[0].each(name)) and (clock := clocks.of(name, rows.cells(name))) is not None:
             found.append(clock)
     return found
 
 
-def _keys(tables: list[Table], roles: Roles, seen: dict[str, Profile]) -> dict[str, numpy.ndarray]:
+def _keys(rows: Belonging) -> dict[str, numpy.ndarray]:
     """The columns of few values that repeat, and the files, as codes: one of them may tell series apart."""
-    rows = sum(len(t.rows) for t in tables)
-    fitting = [n for n, p in seen.items() if n != roles.label and 2 <= p.distinct <= rows // series.MIN_LENGTH and not p.is_free_text]
-    keys = {n: belonging.codes(belonging.cells(tables, n)) for n in fitting[:_MAX_KEYS]}
-    if 1 < len(tables) <= rows // series.MIN_LENGTH:
-        keys.setdefault("file", numpy.repeat(numpy.arange(len(tables)), [len(t.rows) for t in tables]))
+    sizes = [len(t.rows) for t in rows.tables]
+    most = sum(sizes) // series.MIN_LENGTH
+    fitting = [n for n, p in rows.seen.items() if n != rows.roles.label and 2 <= p.distinct <= most and not p.is_free_text]
+    keys = {n: codes(rows.cells(n)) for n in fitting[:_MAX_KEYS]}
+    if 1 < len(sizes) <= most:
+        keys.setdefault("file", numpy.repeat(numpy.arange(len(sizes)), sizes))
     return keys
 
 
-def _by_place(tables: list[Table], roles: Roles, seen: dict[str, Profile], where: str) -> tuple[Rule, Marks]:
-    if roles.group:
+def _by_place(rows: Belonging, where: str) -> tuple[Rule, Marks]:
+    if group := rows.roles.group:
         raise UserError(
-            "two_splits", f"data.split is place, but group_column is set to {roles.group}, and rows cannot be kept together by both.",
+            "two_splits", f"data.split is place, but group_column is set to {group}, and rows cannot be kept together by both.",
             "Leave group_column empty, or set data.split to group.",
         )  # fmt: skip
-    blocks = belonging.blocks(tables, seen, asked=True)
+    blocks = rows.blocks(asked=True)
     if blocks is None:
         raise UserError(
             "no_places", f"data.split is place, but {where} has no two columns with numbers called latitude and longitude (in degrees), easting and "
@@ -175,4 +176,4 @@ def _by_place(tables: list[Table], roles: Roles, seen: dict[str, Profile], where
             "Name the columns latitude and longitude, or set data.split to random.",
         )  # fmt: skip
     count = len(set(blocks) - {""})
-    return Rule(whole=f"the rows of each of {count} blocks of the map", new="parts of the map"), Marks(blocks=_by_table(tables, blocks))
+    return Rule(whole=f"the rows of each of {count} blocks of the map", new="parts of the map"), Marks(blocks=_by_table(rows.tables, blocks))

@@ -27,10 +27,11 @@ from trainer.run_folder import stop
 _FARTHEST = 2  # seasons, and at least as many steps as are forecast, between what a model knows and new rows that continue it
 
 
-def answer(spec, settings, model, events, began: float) -> None:
+def answer(asking: export.Asking) -> None:
     """Forecast behind the last value of each series of the dataset, and write the results. Raises UserError."""
     from trainer.training import candidates
 
+    spec, settings, model, events = asking.spec, asking.settings, asking.model, asking.events
     described = model.description
     with reading_model("The model"):
         target, known = registry.restored(described["target"]), forecaster.load(model.folder)
@@ -62,10 +63,9 @@ def answer(spec, settings, model, events, began: float) -> None:
     nobody = numpy.zeros(len(asked), bool)
     answered = export.Answered(registry.of(described["kind"]), asked, outputs, numpy.full(len(asked), numpy.nan), nobody, target)
     facts = {"Method": methods.TITLES[known.method], **results.of_installed(known), "Steps ahead": str(known.steps), "Series": f"{len(panel):,}"}
-    export.prediction(
-        spec, settings, model, answered, sorted(t.name for t in fitting), list(described["columns"]), sum(n for _, n in checks.dropped),
-        described["label_column"], candidates.versions(), events, began, facts,
-    )  # fmt: skip
+    skipped = sum(n for _, n in checks.dropped)
+    rows = export.RowsRead(sorted(t.name for t in fitting), list(described["columns"]), skipped, described["label_column"])
+    export.prediction(asking, answered, rows, candidates.versions(), facts)
 
 
 def _fitting(found: sources.Sources, described: dict, known: Forecaster, settings, events) -> list[Table]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from trainer.core.kind import Estimator
+from trainer.core.contract.training import Estimator
 from trainer.kinds.examples import ExampleKind
 from trainer.kinds.series.options import OPTIONS
 from trainer.kinds.series.target import MASE, SMAPE, Later
@@ -99,10 +99,10 @@ class SeriesInTime(ExampleKind):
             )
         ]
 
-    def answer(self, spec, settings, model, launcher, events, began) -> None:
+    def answer(self, asking, launcher) -> None:
         from trainer.kinds.series import answering
 
-        answering.answer(spec, settings, model, events, began)
+        answering.answer(asking)
 
     def parts(self, finished) -> dict:
         from trainer.kinds.series import results

@@ -3,7 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from trainer.core.kind import Estimator, Less, LinearFeatures
+from trainer.core.contract.answering import Less
+from trainer.core.contract.training import Estimator, LinearFeatures
 from trainer.data.columns.features import CATEGORY, NUMBER
 from trainer.errors import some
 from trainer.kinds.examples import ExampleKind

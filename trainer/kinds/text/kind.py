@@ -3,7 +3,7 @@
 from typing import Any
 
 from trainer.config.settings import CHOSEN
-from trainer.core.kind import Estimator, LinearFeatures
+from trainer.core.contract.training import Estimator, LinearFeatures
 from trainer.kinds.label_sets.examples import WithLabelSets
 from trainer.kinds.label_sets.target import Labels
 from trainer.kinds.rows.label_sets import TASK as LABEL_SETS

@@ -6,8 +6,8 @@ from tokenizers import Tokenizer
 
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
+from trainer.core.contract.training import LinearFeatures
 from trainer.core.example import Dataset
-from trainer.core.kind import LinearFeatures
 from trainer.core.plan import Plan
 from trainer.models import texts, vocabulary
 from trainer.models.catalogue import Base

@@ -3,8 +3,8 @@
 import re
 from dataclasses import replace
 
+from trainer.core.contract.answering import Less
 from trainer.core.example import Example
-from trainer.core.kind import Less
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _LEAST = 2  # words: nothing is left without the only one

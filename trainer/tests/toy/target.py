@@ -5,10 +5,10 @@ from typing import ClassVar, Self
 
 import numpy
 
-from trainer.errors import UserError, some
+from trainer.errors import UserError
 from trainer.measure import intervals
 from trainer.measure.histogram import histogram
-from trainer.measure.metric import LOSS, Metric, table
+from trainer.measure.metric import LOSS, Metric, asked_for, table
 from trainer.targets import target
 
 TURN = "turn"
@@ -110,12 +110,7 @@ class Direction:
     def choose_metric(self, asked: str, data) -> tuple[str, str]:
         if asked == "auto":
             return TURN, "The mean turn between the answer and the truth chooses the best model: it is in degrees."
-        if asked not in self.metrics:
-            raise UserError(
-                "wrong_metric", f"The metric {asked} does not fit directions.", "Set metric to auto or to one that fits.",
-                f"The metrics for them are {some(self.metrics)}.",
-            )  # fmt: skip
-        return asked, f"{asked} chooses the best model, as requested."
+        return asked_for(asked, self.metrics, "directions")
 
     def losses(self, answers: Directions) -> numpy.ndarray:
         return 1 - numpy.cos(numpy.radians(answers.turns))

@@ -2,13 +2,12 @@
 
 import numpy
 
-from trainer.config.spec import Spec
 from trainer.core import registry
 from trainer.core.example import Example
 from trainer.core.plan import Rows, Saved
 from trainer.data import sources
 from trainer.errors import UserError, count, reading_model, some
-from trainer.export import Answered, prediction
+from trainer.export import Answered, Asking, RowsRead, prediction
 from trainer.kinds.graph.asking import answering, prepared, questions
 from trainer.kinds.graph.asking.prepared import Prepared
 from trainer.kinds.graph.asking.questions import Questions
@@ -21,9 +20,9 @@ from trainer.training import candidates
 FOLDER = "graph"  # in the folder of the start
 
 
-def run(spec: Spec, settings, model, launcher, events: Events, began: float) -> None:
-    """Read what is asked, answer it, and write the results. ``model`` is a trainer.predict.Model, and ``launcher`` None where it needs no
-    network."""
+def run(asking: Asking, launcher) -> None:
+    """Read what is asked, answer it, and write the results. ``launcher`` is None where the model needs no network."""
+    spec, settings, model, events = asking.spec, asking.settings, asking.model, asking.events
     described, work = model.description, spec.work / FOLDER
     file = model.folder / stored.NAME
     if not file.is_file():
@@ -50,17 +49,14 @@ def run(spec: Spec, settings, model, launcher, events: Events, began: float) -> 
     outputs, versions = _answers(question, target, model, launcher)
     events.phase("export", "Writing the predictions.")
     if isinstance(target, Links):
-        graph_predictions.links(spec, settings, model, asked, ready, outputs, versions, events, began)
+        graph_predictions.links(asking, asked, ready, outputs, versions)
         return
     examples = _examples(asked, ready, settings.label_column or described["label_column"])
     wanted = target.encode([e.target for e in examples])
     right = numpy.asarray([bool(e.target) for e in examples]) & target.known(wanted)
     answered = Answered(model.kind, examples, outputs, wanted, right, target)
-    read = sorted({n.id for n in asked.nodes})
-    prediction(
-        spec, settings, model, answered, asked.files, read, asked.skipped + ready.unknown, described["label_column"], versions, events, began,
-        facts=graph_predictions.facts(asked, ready, described), unit="node",
-    )  # fmt: skip
+    rows = RowsRead(asked.files, sorted({n.id for n in asked.nodes}), asked.skipped + ready.unknown, described["label_column"])
+    prediction(asking, answered, rows, versions, graph_predictions.facts(asked, ready, described), unit="node")
 
 
 def _question(asked: Questions, ready: Prepared, model, settings, left: int, known: int, work):

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 import numpy
 
-from trainer.config.spec import Spec
 from trainer.errors import count
-from trainer.export import display, results
+from trainer.export import Asking, display, results
 from trainer.kinds.graph import links as measured
 from trainer.kinds.graph.asking.prepared import Prepared
 from trainer.kinds.graph.asking.questions import Questions
@@ -14,7 +13,6 @@ from trainer.kinds.graph.delivery import chances, stored
 from trainer.measure.histogram import histogram
 from trainer.measure.metric import described as metric_info
 from trainer.run_folder import files
-from trainer.run_folder.events import Events
 
 SAMPLES = 20
 
@@ -40,10 +38,9 @@ def facts(asked: Questions, ready: Prepared, described: dict, per_node: int = 0)
     }
 
 
-def links(
-    spec: Spec, settings, model, asked: Questions, ready: Prepared, outputs: numpy.ndarray, versions: dict, events: Events, began: float
-) -> None:
+def links(asking: Asking, asked: Questions, ready: Prepared, outputs: numpy.ndarray, versions: dict) -> None:
     """Write predictions.csv and result.json. ``outputs`` are scores of pairs, or targets and then scores of each node."""
+    spec, settings, model = asking.spec, asking.settings, asking.model
     described = model.description
     chance, threshold = chances.restored(described["graph"]["chance"]), float(described["graph"]["threshold"])
     (spec.work / results.OUT).mkdir()
@@ -82,16 +79,9 @@ def links(
         "samples": samples,
     }
     results.finish(
-        spec,
-        settings,
-        "prediction",
-        described["task"],
-        events,
-        began,
-        prediction=found,
-        versions=versions,
-        metric_info=metric_info(measured.DESCRIBED),
-    )
+        spec, settings, "prediction", described["task"], asking.events, asking.began,
+        prediction=found, versions=versions, metric_info=metric_info(measured.DESCRIBED),
+    )  # fmt: skip
 
 
 def _pairs(asked: Questions, ready: Prepared, probabilities: numpy.ndarray, edges: numpy.ndarray) -> Iterator[list]:

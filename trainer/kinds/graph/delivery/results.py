@@ -7,14 +7,13 @@ from pathlib import Path
 import numpy
 
 from trainer.config.settings import Settings
-from trainer.config.spec import Spec
 from trainer.core import blocks
 from trainer.core.example import Dataset, Example
 from trainer.errors import count
-from trainer.export import display, doubted, promised, results
+from trainer.export import display, doubted, promised, results, tested
 from trainer.export.description import describe, use
 from trainer.export.doubted import Listed, Looked
-from trainer.export.training_results import add_event_files, compared_champion, described_training, test_details
+from trainer.export.training_results import add_event_files, compared_champion, described_training
 from trainer.kinds.graph import links
 from trainer.kinds.graph.comparison.compare import ComparedModel
 from trainer.kinds.graph.delivery import chances, encoders, figures, likeliest, picture, sections, stored, tables, vectors, words
@@ -32,6 +31,7 @@ from trainer.run_folder.events import Events
 from trainer.training import prepare as preparing
 from trainer.training.baseline import Baselines
 from trainer.training.candidates import NETWORK
+from trainer.training.carry_out import Run
 
 MOST_LINKS = 1_000_000  # rows of predicted_links.csv
 SAMPLES = 5
@@ -57,19 +57,10 @@ class Delivered:
         return beside + (self.outcome.parameters if self.needs_network else 0)
 
 
-def training(
-    spec: Spec,
-    settings: Settings,
-    prepared: Prepared,
-    delivered: Delivered,
-    listed: list[dict],
-    baselines: list[dict],
-    workers: int,
-    events: Events,
-    began: float,
-) -> None:
+def training(run: Run, prepared: Prepared, delivered: Delivered, listed: list[dict], baselines: list[dict], workers: int) -> None:
     """Write all results that the worker did not write, and result.json last. ``listed`` are the candidates, and ``baselines`` the simple
     models on the same test rows."""
+    spec, settings, events = run.spec, run.settings, run.events
     answers = delivered.candidate.answers
     prepared, promise = promised.training(prepared, answers, settings, events)
     plan, graph, outcome, out = prepared.plan, prepared.graph, delivered.outcome, spec.work / results.OUT
@@ -95,7 +86,7 @@ def training(
     else:
         section |= _of_nodes(out, settings, prepared, answers["test"])
         named = _named(prepared)
-        details = test_details(named, plan.target, answers["test"], Baselines([], None, None, None, ""))
+        details = tested.details(named, plan.target, answers["test"], Baselines([], None, None, None, ""))
         held_out = Looked.together([(n, named.splits[n], answers[n]) for n in ("validation", "test")], "the delivered model")
         doubts = doubted.training([held_out], named, plan.target, events)
         doubts.write(out)
@@ -104,7 +95,7 @@ def training(
     learnt = sections.learnt(section, graph.task, plan.target.metrics)
     shown = [sections.graph(section, graph.task, bool(prepared.data.dropped)), learnt, sections.imitated(prepared.links), *promise, *doubts.sections]
     results.finish(
-        spec, settings, "training", plan.task, events, began,
+        spec, settings, "training", plan.task, events, run.began,
         checks=prepared.data.checks, warnings=outcome.warnings, estimate_seconds=outcome.estimate_seconds, hardware=outcome.hardware,
         versions={**outcome.versions, "ray": version("ray")},
         metric_info=metric_info(plan.target.metrics), chosen_by=plan.metric, unit=unit(graph.task),

@@ -13,6 +13,7 @@ from test_graph_delivery import graph
 
 from trainer.core.input import Input
 from trainer.errors import UserError
+from trainer.export import Asking
 from trainer.kinds.graph.asking import answering, extended, predict, prepared, questions
 from trainer.kinds.graph.delivery import stored
 from trainer.kinds.graph.graph import CLASSES, LINKS
@@ -348,5 +349,5 @@ def test_without_a_combination_the_network_alone_answers_for_nodes(known, tmp_pa
 def test_a_model_without_its_graph_names_the_remedy(tmp_path):
     model = SimpleNamespace(description=described(), folder=tmp_path)
     with pytest.raises(UserError, match=r"too large for model\.zip") as e:
-        predict.run(SimpleNamespace(work=tmp_path), options(), model, None, RecordedEvents(), 0.0)
+        predict.run(Asking(SimpleNamespace(work=tmp_path), options(), model, RecordedEvents(), 0.0), None)
     assert e.value.code == "no_graph" and e.value.do == "Choose the registered model."
