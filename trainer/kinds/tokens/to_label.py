@@ -14,6 +14,7 @@ from trainer.export import display
 from trainer.export.finished import Answered
 from trainer.kinds.tokens import forms, results
 from trainer.kinds.tokens.reading import UNKNOWN
+from trainer.kinds.tokens.target import Tags
 from trainer.measure import next_labels
 from trainer.measure.tfidf import TfIdf
 from trainer.run_folder import files
@@ -45,14 +46,14 @@ class Listed:
 
 def of(answered: Answered) -> Listed:
     """The list for the texts of a prediction that have no tags."""
-    words = answered.examples
-    assert isinstance(words, results.Words)
+    words, target = answered.examples, answered.target
+    assert isinstance(words, results.Words) and isinstance(target, Tags)
     sentences = words.sentences
     known = {e.content for e in sentences if UNKNOWN not in e.target}
     rows = numpy.asarray([i for i, e in enumerate(sentences) if UNKNOWN in e.target and e.content not in known and _writable(e.content)], numpy.int64)
     if len(rows) < _FEWEST:
         return Listed([], [], len(rows))
-    unsure = numpy.asarray([numpy.mean(part) for part in words.parts(answered.target.uncertainty(answered.outputs))])
+    unsure = numpy.asarray([numpy.mean(part) for part in words.parts(target.uncertainty(answered.outputs))])
 
     def points(chosen: numpy.ndarray) -> numpy.ndarray:
         return _points([sentences[i] for i in chosen])
@@ -61,7 +62,7 @@ def of(answered: Answered) -> Listed:
     if len(chosen) < _FEWEST:
         return Listed([], [], len(rows))
     said = words.parts(answered.predicted)
-    tags = [[answered.target.labels[int(t)] for t in said[i]] for i in chosen]
+    tags = [[target.labels[int(t)] for t in said[i]] for i in chosen]
     return Listed([sentences[i] for i in chosen], tags, len(rows))
 
 
