@@ -1,8 +1,9 @@
 """Measures how many labels a model needs where the list of a prediction says which: make bench-next [SETS='digits'] [SEEDS=5].
 
 A person labels 40 rows chosen by chance and trains. Then the model answers all rows without a label, and 40 more get the label that they have
-in truth: those of next-labels.csv, or 40 by chance. Both go on like this. Printed is the score on the same held-out third after each step, as the
-mean of the seeds: accuracy of classes, R2 of numbers, F1 of several labels. The sets that are made are others for each seed.
+in truth: those of next-labels.csv, or 40 by chance. Both go on like this, from the same first model. Printed is the score on the same held-out
+third after each step, as the mean of the seeds: accuracy of classes, R2 of numbers, F1 of several labels. Then by how much the list is better, with
+the standard error of that mean over the seeds. The sets that are made are others for each seed.
 
 With --texts FILE, a CSV with the columns text and label is a further set, of which 3,000 rows are drawn.
 """
@@ -13,6 +14,7 @@ import io
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy
@@ -24,6 +26,7 @@ import runs
 
 STEP, STEPS = 40, 8
 LARGEST = 3000
+ASKED = {"label_column": "target", "more_options": "data.id_column: id\n"}
 
 Rows = list[tuple[list[str], str]]  # the cells, and the label
 ACCURACY, R2, F1 = "accuracy", "r2", "f1_micro"
@@ -96,35 +99,47 @@ def sheet(rows: Rows, numbers, labelled) -> dict[str, bytes]:
     return {"rows.csv": lines.getvalue().encode()}
 
 
-def step(folder: Path, rows: Rows, known: list[int], rest: list[int], test: list[int], model: str, score: str) -> tuple[float, list[int]]:
-    """The score of a model that learnt from the rows ``known``, and the numbers of the rows that its list names of ``rest``."""
-    ids = {"label_column": "target", "more_options": "data.id_column: id\n"}
-    ids |= {"task": "multi-label-classification"} if score == F1 else {}
-    runs.result(folder / "train", sheet(rows, known, set(known)), {"model": model, **ids})
-    trained = str(folder / "train" / "out" / "model")
-    scored = runs.result(folder / "score", sheet(rows, test, set(test)), {}, "predict", trained)
+@dataclass(frozen=True)
+class Way:
+    """A set whose rows come from ``make`` by a seed, and how a model of it is trained and scored."""
+
+    make: Callable[[int], Rows]
+    model: str
+    score: str
+
+    def trained(self, folder: Path, rows: Rows, known: list[int], test: list[int]) -> float:
+        """The score of a model that learns from the rows ``known``, in ``folder``."""
+        more = {"task": "multi-label-classification"} if self.score == F1 else {}
+        runs.result(folder / "train", sheet(rows, known, set(known)), {"model": self.model, **ASKED, **more})
+        scored = runs.result(folder / "score", sheet(rows, test, set(test)), {}, "predict", str(folder / "train" / "out" / "model"))
+        return scored["prediction"]["scores"][self.score]["value"]
+
+
+def listed(folder: Path, rows: Rows, known: list[int], rest: list[int]) -> list[int]:
+    """The numbers of the rows that the list of the model in ``folder`` names of ``rest``."""
     asked = [*known, *rest]
-    runs.result(folder / "ask", sheet(rows, asked, set(known)), {}, "predict", trained)
-    listed = list(csv.DictReader(io.StringIO((folder / "ask" / "out" / "next-labels.csv").read_text())))
-    return scored["prediction"]["scores"][score]["value"], [asked[int(line["in row"]) - 2] for line in listed]
+    runs.result(folder / "ask", sheet(rows, asked, set(known)), {}, "predict", str(folder / "train" / "out" / "model"))
+    found = list(csv.DictReader(io.StringIO((folder / "ask" / "out" / "next-labels.csv").read_text())))
+    return [asked[int(line["in row"]) - 2] for line in found]
 
 
-def curve(of: tuple[Callable[[int], Rows], str, str], seed: int, by_list: bool, steps: int) -> list[float]:
-    """The scores after 40, 80, 120 labels and so on."""
-    make, model, metric = of
-    chance, rows = numpy.random.default_rng(seed), make(seed)
+def curves(way: Way, seed: int, steps: int) -> tuple[list[float], list[float]]:
+    """The scores after 40, 80, 120 labels and so on, of rows by chance and of those of the list."""
+    chance, rows = numpy.random.default_rng(seed), way.make(seed)
     order = chance.permutation(len(rows)).tolist()
     test, pool = order[: len(rows) // 3], order[len(rows) // 3 :]
-    known, scores = pool[:STEP], []
-    for _ in range(steps):
+    steps = min(steps, len(pool) // STEP)
+    by_chance: list[float] = []
+    by_list: list[float] = []
+    known = pool[:STEP]
+    for number in range(1, steps + 1):
         rest = [i for i in pool if i not in set(known)]
         with tempfile.TemporaryDirectory(prefix="next-") as folder:
-            score, listed = step(Path(folder), rows, known, rest, test, model, metric)
-        scores.append(score)
-        known = known + (listed[:STEP] if by_list else rest[:STEP])
-        if len(known) >= len(pool):
-            break
-    return scores
+            by_list.append(way.trained(Path(folder), rows, known, test))
+            known = known + (listed(Path(folder), rows, known, rest)[:STEP] if number < steps else [])
+        with tempfile.TemporaryDirectory(prefix="next-") as folder:
+            by_chance.append(by_list[0] if number == 1 else way.trained(Path(folder), rows, pool[: number * STEP], test))
+    return by_chance, by_list
 
 
 def main() -> None:
@@ -137,10 +152,14 @@ def main() -> None:
     sets = {**SETS, **({"texts": (lambda seed: texts(args.texts), "words", ACCURACY)} if args.texts else {})}
     print(f"| set | score | labels | {' | '.join(str(STEP * (i + 1)) for i in range(args.steps))} |\n|---|---|---|{'---|' * args.steps}")
     for name in args.sets or sets:
-        for by_list in (False, True):
-            means = numpy.mean([curve(sets[name], seed, by_list, args.steps) for seed in range(args.seeds)], axis=0)
-            how = "listed" if by_list else "by chance"
-            print(f"| {name} | {sets[name][2]} | {how} | {' | '.join(f'{m:.3f}' for m in means)} |", flush=True)
+        way = Way(*sets[name])
+        found = numpy.asarray([curves(way, seed, args.steps) for seed in range(args.seeds)])
+        better = found[:, 1] - found[:, 0]
+        errors = better.std(axis=0, ddof=1) / args.seeds**0.5 if args.seeds > 1 else numpy.zeros(better.shape[1])
+        for how, scores in (("by chance", found[:, 0]), ("listed", found[:, 1])):
+            print(f"| {name} | {way.score} | {how} | {' | '.join(f'{m:.3f}' for m in scores.mean(axis=0))} |")
+        said = (f"{m:+.3f} ({e:.3f})" for m, e in zip(better.mean(axis=0), errors, strict=True))
+        print(f"| {name} | {way.score} | better by | {' | '.join(said)} |", flush=True)
 
 
 if __name__ == "__main__":

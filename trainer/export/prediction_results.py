@@ -35,7 +35,7 @@ def prediction(
     compared = likeness.compared(model.description, answered, columns, asking.events)
     out = spec.work / results.OUT
     out.mkdir()
-    facts = {**(facts or {}), **_without_promise(answered.target)}
+    facts = {**(facts or {}), **_without_promise(answered.target), **_without_profile(model.description)}
     own = kind.answers_table(answered, columns)
     marks = compared.marks if compared is not None and compared.marked else None
     layout = answer_lines.layout(settings, answered, columns, marks is not None)
@@ -98,6 +98,11 @@ def _without_promise(target) -> dict[str, str]:
     if not isinstance(target, promise.Promising) or target.promise is not None:
         return {}
     return {"How sure answers are": "Not promised: too few rows were held out in the training of the model, or an earlier version trained it."}
+
+
+def _without_profile(described: dict) -> dict[str, str]:
+    """What is said of a model that was trained before anything of its training rows was kept."""
+    return {} if likeness.PROFILE in described else {"Like the training data": "Not compared: an earlier version trained the model."}
 
 
 def _scores(asking: Asking, answered: Answered, label_column: str) -> dict:

@@ -22,6 +22,7 @@ from trainer.targets.unsure import Unsure
 
 FILE = "next-labels.csv"
 _TITLE = "Labels that would teach most"
+_LABELLED = 10_000  # rows with a label, whose copies are not listed
 _LABEL = "label"  # the column to fill in where the model was not trained on a column
 _CHOSEN = (
     "These are the rows without a label of which the model is least sure, without rows that are alike. A label for each of them teaches more than "
@@ -85,7 +86,10 @@ def of(spec: Spec, described: dict, answered: Answered, columns: Sequence[str], 
         labelled = next_labels.evenly(numpy.flatnonzero(~without))
         chosen = next_labels.choose(pool, numpy.ones(len(pool)), points, labelled)
     else:
-        chosen = next_labels.choose(*next_labels.most_unsure(open_rows, uncertainty), points)
+        first = open_rows[numpy.argsort(-uncertainty, kind="stable")]
+        new = _without_copy(answered, first, numpy.flatnonzero(~without))
+        place = numpy.searchsorted(open_rows, new)
+        chosen = next_labels.choose(*next_labels.most_unsure(new, uncertainty[place]), points)
     if not len(chosen):
         return Listed()
     of_files = not any(answered.examples[int(i)].row for i in chosen)
@@ -111,6 +115,14 @@ def _without_label(spec: Spec, answered: Answered) -> numpy.ndarray:
     inside = {name: PurePosixPath(name).parent.name in classes for name in set(where)}
     has = [bool(t) or name in labelled or (not row and inside[name]) for t, row, name in zip(said, rows.tolist(), where, strict=True)]
     return numpy.asarray(~answered.known & ~numpy.asarray(has, bool))
+
+
+def _without_copy(answered: Answered, rows: numpy.ndarray, labelled: numpy.ndarray) -> numpy.ndarray:
+    """The first of ``rows`` whose content no labelled row has: a list that was filled in stands beside the rows that it was made of. Of very many
+    labelled rows some are looked at."""
+    known = {answered.examples[int(i)].content for i in labelled[:_LABELLED]}
+    first = rows[: next_labels.POOL + len(known)]
+    return numpy.asarray([i for i in first.tolist() if answered.examples[i].content not in known], numpy.int64) if known else first
 
 
 def _answer(answered: Answered, i: int) -> dict:

@@ -121,10 +121,18 @@ def test_rows_have_the_columns_of_the_model_as_they_were_written():
     assert found.found == [] and "Fill in the column species of next-labels.csv" in found.sections[0].blocks[0].text[1]
 
 
-@pytest.mark.parametrize("kind", ["text", "tokens"])
-def test_nothing_is_listed_where_all_rows_have_labels_or_words_have_them(kind):
-    target = "b" if kind == "text" else ""
-    assert listed(answered(kind, [Example("a.txt", 0, "some words", target)])) == to_label.Listed()
+def test_a_row_that_a_filled_in_list_has_as_well_is_not_listed_again():
+    rows = [Example("rows.csv", i + 2, (f"{i}", "red"), "") for i in range(4)]
+    filled = [Example("filled.csv", 2, ("1", "red"), "b")]
+
+    def widths(of: list[Example]) -> set[str]:
+        return {line["width"] for line in lines(listed(answered("table", of), ("width", "colour"), "species", {"width": "number"}))}
+
+    assert widths(rows) == {"0", "1", "2", "3"} and widths(rows + filled) == {"0", "2", "3"}
+
+
+def test_nothing_is_listed_where_all_rows_have_labels():
+    assert listed(answered("text", [Example("a.txt", 0, "some words", "b")])) == to_label.Listed()
 
 
 def test_numbers_are_asked_for_where_no_labelled_row_is_near():

@@ -178,6 +178,19 @@ def test_rows_unlike_the_training_are_told_and_marked(model, answer):
     assert [b["title"] for b in blocks_of(result_of(folder), "Are they like the training data?") if "title" in b] == ["What differs"]
 
 
+def test_a_model_of_an_earlier_version_says_what_it_cannot_tell(model, answer, tmp_path):
+    more = model("table")
+    described = tmp_path / "shared" / "registry" / "table" / "trainer.json"
+    found = json.loads(described.read_text())
+    del found["profile"]
+    found["target"].pop("promise", None)
+    described.write_text(json.dumps(found))
+    _, prediction = answer(FILES["table"], more)
+    said = {f["name"]: f["value"] for f in prediction["facts"]}
+    assert said["Like the training data"] == "Not compared: an earlier version trained the model."
+    assert said["How sure answers are"].startswith("Not promised") and "unlike" not in prediction
+
+
 def test_empty_rows_are_left_out_and_counted(model, answer):
     _, found = answer({"new.csv": "id,review\n1,some good words\n2,\n3,more words\n"}, model("text"))
     assert (found["rows"], found["skipped"]) == (2, 1)

@@ -10,7 +10,7 @@ from trainer.core import blocks
 from trainer.core.blocks import COUNT, NUMBER, RESULT, Cell, Column, Section
 from trainer.core.example import Example
 from trainer.kinds.text import text_terms, words
-from trainer.kinds.text.words import RATIO, Features, Words, text_of
+from trainer.kinds.text.words import BAG, RATIO, Features, Words, text_of
 from trainer.run_folder import files
 
 TITLE = "Words that speak for an answer"
@@ -58,11 +58,11 @@ def of(model: Words, examples: Sequence[Example]) -> Spoken:
     """What the words of ``examples`` bring, exactly: the linear models of ``model`` add them up. Parts of words are left out."""
     texts = [text_terms.plain(text_of(e), model.lower) for e in examples]
     counts = text_terms.count_words(texts, model.terms)
-    features = Features(counts, text_terms.count_characters(texts, model.grams, model.size), model)
+    features = Features(counts, counts[:, :0], model)  # parts of words are not counted, which takes longest
     total = numpy.zeros((len(model.terms), max(1, model.classes)))
     for name, share in model.shares.items():
         weights = model.weights[name].astype(numpy.float64)
-        values = features.of(name)[:, : len(model.terms)] if name == RATIO else features.of(name)[:, : model.bag]
+        values = features.of(RATIO if name == RATIO else BAG)
         weights = weights[: values.shape[1]]
         if name == RATIO and model.classes == 2:  # one column for both
             weights = numpy.hstack([-weights, weights]) / 2

@@ -1,4 +1,7 @@
-"""The forms in which tagged words are written: CoNLL columns, lists of words and tags, and texts with marked characters."""
+"""The forms in which tagged words are written: CoNLL columns, lists of words and tags, and texts with marked characters.
+
+Sentences without tags may stand beside others. Nobody has said yet what is right for them, which is not the same as words outside of entities.
+"""
 
 import json
 import re
@@ -9,17 +12,20 @@ from trainer.kinds.tokens import words
 from trainer.kinds.tokens.entities import OUTSIDE
 
 MAX_WORDS = 10_000  # of a sentence
+TO_FILL_IN = "tag?"  # in place of a tag that a person is to write
 _MAX_TAG = 100  # characters
+_FEW = 50  # tags that may be anything
 _DOCUMENT = "-DOCSTART-"
 _TAG = re.compile(r"O|[BIESLU]-\S+")
 _WORD_COLUMNS, _TAG_COLUMNS = ("tokens", "words", "token", "word"), ("ner_tags", "tags", "ner", "labels", "label", "pos_tags", "ner_labels")
 _TEXT_COLUMNS = ("text", "data.text", "content", "sentence", "data")
 _SPAN_COLUMNS = ("entities", "spans", "label", "labels", "ents", "ner", "annotations")
+_OPEN_IF_EMPTY = ("annotations",)  # Label Studio: one list for each annotator, and none before the first one
 
 
 @dataclass
 class Sentence:
-    """``tags`` is None where the words have none. ``row`` is the line or row in which the sentence begins."""
+    """``tags`` is None where the words have none, or not all of them. ``row`` is the line or row in which the sentence begins."""
 
     row: int
     words: tuple[str, ...]
@@ -36,11 +42,16 @@ class Found:
     label: str
     bad: int = 0
 
+    @property
+    def tagged(self) -> list[Sentence]:
+        return [s for s in self.sentences if s.tags is not None]
 
-def conll(text: str, tagged: bool = True) -> Found | None:
+
+def conll(text: str, untagged: bool = False, any_tags: bool = True) -> Found | None:
     """Words in lines with their tag in the last of two to four columns, and empty lines between the sentences; None for another file.
 
-    Without ``tagged``, lines may also hold a word alone.
+    With ``untagged``, lines may also hold a word alone, and no word needs a tag. Without ``any_tags``, there are at most 50 tags or they are
+    tags of entities, so that columns of numbers are no tagged words.
     """
     sentences: list[Sentence] = []
     rows: list[tuple[int, list[str]]] = []
@@ -59,60 +70,78 @@ def conll(text: str, tagged: bool = True) -> Found | None:
         rows.append((number, cells))
     _close(rows, sentences)
     width = next(iter(widths), 0)
-    if len(sentences) < 2 or width < (2 if tagged else 1) or max(len(s.words) for s in sentences) < 2:
+    if len(sentences) < 2 or width < (1 if untagged else 2) or max(len(s.words) for s in sentences) < 2:
         return None
     if width < 2:
-        return Found("one word in each line", [Sentence(s.row, s.words, None) for s in sentences], ("word",), "")
+        return Found("one word in each line", sentences, ("word",), "")
     tags = {t for s in sentences for t in s.tags or ()}
-    if tagged and not (OUTSIDE in tags and all(_TAG.fullmatch(t) or len(tags) <= 50 for t in tags)):
+    if not (tags or untagged) or not (any_tags or len(tags) <= _FEW or all(_TAG.fullmatch(t) for t in tags)):
         return None
     return Found(f"a word in each line, with its tag in column {width}", sentences, ("column 1",), f"column {width}")
 
 
 def _close(rows: list[tuple[int, list[str]]], sentences: list[Sentence]) -> None:
     if rows:
-        sentences.append(Sentence(rows[0][0], tuple(c[0] for _, c in rows[:MAX_WORDS]), [c[-1] for _, c in rows[:MAX_WORDS]]))
+        tags = [c[-1] for _, c in rows[:MAX_WORDS]] if len(rows[0][1]) > 1 else []
+        sentences.append(Sentence(rows[0][0], tuple(c[0] for _, c in rows[:MAX_WORDS]), _complete(tags)))
         rows.clear()
 
 
-def table(read: Table) -> Found | None:
-    """The sentences of a table with a column of lists of words and one of as many tags, or of texts and of marked characters."""
+def _complete(tags: list[str]) -> list[str] | None:
+    """``tags``, or None where one of them is still to be written."""
+    return tags if tags and "" not in tags and TO_FILL_IN not in tags else None
+
+
+def table(read: Table, untagged: bool = False) -> Found | None:
+    """The sentences of a table with a column of lists of words and one of as many tags, or of texts and of marked characters.
+
+    With ``untagged``, no sentence needs tags, and the column of the tags may be missing beside lists of words.
+    """
     by_name = {c.lower(): c for c in reversed(read.columns)}
-    return _lists(read, by_name) or _marked(read, by_name)
+    return _lists(read, by_name, untagged) or _marked(read, by_name, untagged)
 
 
-def _lists(read: Table, by_name: dict[str, str]) -> Found | None:
-    for word, tag in ((w, t) for w in _WORD_COLUMNS for t in _TAG_COLUMNS if w in by_name and t in by_name and w != t):
-        pairs = [(_list(a), _list(b)) for a, b in zip(read.cells(by_name[word]), read.cells(by_name[tag]))]
-        good = [a is not None and b is not None and 0 < len(a) == len(b) for a, b in pairs]
-        if sum(good) < 0.5 * len(pairs) or not any(len(a or ()) > 1 for a, _ in pairs):
+def _lists(read: Table, by_name: dict[str, str], untagged: bool) -> Found | None:
+    pairs = [(w, t) for w in _WORD_COLUMNS for t in _TAG_COLUMNS if w in by_name and t in by_name and w != t]
+    for word, tag in [*pairs, *((w, "") for w in _WORD_COLUMNS if untagged and w in by_name)]:
+        cells = read.cells(by_name[tag]) if tag else [""] * len(read.rows)
+        found = [_tagged(row, _list(a), b) for (row, _), a, b in zip(read.rows, read.cells(by_name[word]), cells)]
+        sentences = [s for s in found if s is not None]
+        tagged = sum(s.tags is not None for s in sentences)
+        bad = len(found) - len(sentences)
+        if not (tagged or (untagged and sentences)) or bad > max(tagged, untagged * len(sentences)) or all(len(s.words) < 2 for s in sentences):
             continue
-        sentences = [
-            Sentence(row, tuple(map(str, a[:MAX_WORDS])), [_tag(t) for t in b[:MAX_WORDS]])
-            for (row, _), (a, b), ok in zip(read.rows, pairs, good)
-            if ok
-        ]
-        return Found(
-            f"lists of words in {by_name[word]} with as many tags in {by_name[tag]}", sentences, (by_name[word],), by_name[tag], good.count(False)
-        )
+        form = f"lists of words in {by_name[word]}"
+        return Found(f"{form} with as many tags in {by_name[tag]}" if tag else form, sentences, (by_name[word],), by_name.get(tag, ""), bad)
     return None
 
 
-def _marked(read: Table, by_name: dict[str, str]) -> Found | None:
+def _tagged(row: int, words: list | None, cell: str) -> Sentence | None:
+    """A list of words with the list of their tags in ``cell``, which may be empty; None where they do not fit together."""
+    tags = _list(cell) if cell.strip() else []
+    if not words or tags is None or len(tags) not in (0, len(words)):
+        return None
+    return Sentence(row, tuple(map(str, words[:MAX_WORDS])), _complete([_tag(t) for t in tags[:MAX_WORDS]]))
+
+
+def _marked(read: Table, by_name: dict[str, str], untagged: bool) -> Found | None:
     for name, mark in ((t, s) for t in _TEXT_COLUMNS for s in _SPAN_COLUMNS if t in by_name and s in by_name and t != s):
         cells, texts = read.cells(by_name[mark]), read.cells(by_name[name])
-        lists = [_list(c) if c.strip() else [] for c in cells]
+        lists = [_list(c) for c in cells]
         spans = [None if found is None else _spans(found, text) for found, text in zip(lists, texts)]
-        if not any(spans) or sum(s is not None for s in spans) < 0.5 * len(spans):
+        open_rows = [not c.strip() or (mark in _OPEN_IF_EMPTY and found == []) for c, found in zip(cells, lists)]
+        good = sum(s is not None for s, is_open in zip(spans, open_rows) if not is_open)
+        if not (any(spans) or (untagged and all(open_rows))) or good < 0.5 * open_rows.count(False):
             continue
-        sentences = []
-        for (row, _), text, found in zip(read.rows, texts, spans):
-            if found is not None and text.strip():
-                content, tags = words.tagged(text, found)
-                if content:
-                    sentences.append(Sentence(row, content[:MAX_WORDS], tags[:MAX_WORDS]))
+        sentences, bad = [], 0
+        for (row, _), text, found, is_open in zip(read.rows, texts, spans, open_rows):
+            content, tags = words.tagged(text, found or [])
+            if content and (is_open or found is not None):
+                sentences.append(Sentence(row, content[:MAX_WORDS], None if is_open else tags[:MAX_WORDS]))
+            else:
+                bad += 1
         form = f"texts in {by_name[name]} with marked characters in {by_name[mark]}"
-        return Found(form, sentences, (by_name[name],), by_name[mark], len(spans) - len(sentences))
+        return Found(form, sentences, (by_name[name],), by_name[mark], bad)
     return None
 
 

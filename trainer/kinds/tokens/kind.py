@@ -145,6 +145,16 @@ class Tokens(ExampleKind):
 
         return results.samples(answered.examples, answered.target.labels, answered.predicted)
 
+    def answer_files(self, answered, work, out) -> dict[str, dict]:
+        from trainer.kinds.tokens import to_label
+
+        return to_label.write(to_label.of(answered), out)
+
+    def answers_sections(self, answered):
+        from trainer.kinds.tokens import to_label
+
+        return to_label.sections(to_label.of(answered))
+
     def simple_answers(self, data, target, truth, fitted):
         from trainer.kinds.tokens import memorised
 

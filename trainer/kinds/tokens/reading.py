@@ -36,7 +36,7 @@ def find(found: Sources, settings, events: Events) -> list[tuple[Input, Found]]:
     asked = settings.task == TASK
     if not asked and (settings.task != "auto" or settings.text_column.strip() or settings.label_column.strip()):
         return []
-    read = [(source, one) for source in found.tables if (one := _read(source, settings, events, asked)) is not None]
+    read = [(source, one) for source in found.tables if (one := _read(source, settings, events, any_tags=asked)) is not None]
     if read:
         used = {source.name for source, _ in read}
         for source in found.tables:
@@ -56,11 +56,11 @@ def claim(kind: Kind, files: Files, settings) -> Claim | None:
     tagged = find(files.sources, settings, files.checks.events)
     if not tagged:
         return None
-    size = sum(len(one.sentences) for _, one in tagged)
+    size = sum(len(one.tagged) for _, one in tagged)
     return Claim(kind, FORM, size, f"{size} sentences with tags", tagged, frozenset(source.name for source, _ in tagged))
 
 
-def _read(source: Input, settings, events: Events, tagged: bool = True) -> Found | None:
+def _read(source: Input, settings, events: Events, untagged: bool = False, any_tags: bool = True) -> Found | None:
     kind = names.extension(source.name)
     try:
         with open(source.file, "rb") as f:
@@ -68,13 +68,13 @@ def _read(source: Input, settings, events: Events, tagged: bool = True) -> Found
         if kind in _ROWS:
             if kind != names.PARQUET and not _LISTS.search(head):
                 return None
-            return forms.table(tables.read(source, set(), settings, events)) if kind != names.PARQUET or _has_lists(source) else None
+            return forms.table(tables.read(source, set(), settings, events), untagged) if kind != names.PARQUET or _has_lists(source) else None
         if not _EMPTY_LINE.search(head):
             return None
         text, _ = decode(tables.content(source), settings.encoding)
     except (NotATable, NotText, OSError):
         return None
-    return forms.conll(text.replace("\r\n", "\n"), tagged)
+    return forms.conll(text.replace("\r\n", "\n"), untagged, any_tags)
 
 
 def _has_lists(source: Input) -> bool:
@@ -100,10 +100,11 @@ def load(read: list[tuple[Input, Found]], inputs: tuple[Input, ...], ignored: Ig
         if found.bad:
             checks.warning("bad_rows", f"{found.bad} rows of {source.name} are left out: their words and tags do not fit together.")
             checks.drop("words and tags do not fit together", found.bad)
+        checks.drop("not all words have a tag", len(found.sentences) - len(found.tagged))
     checks.ignore(ignored.items())
     given: dict[str, list[Example]] = {name: [] for name in SPLITS}
     for source, found in read:
-        given[names.split_of(source.name) or "train"] += examples(source, found)
+        given[names.split_of(source.name) or "train"] += examples(source, found.tagged)
     chosen.check(inputs, given, checks.not_read)
     if not given["train"]:
         given = {**{n: [] for n in SPLITS}, "train": [e for rows in given.values() for e in rows]}
@@ -135,10 +136,8 @@ def load(read: list[tuple[Input, Found]], inputs: tuple[Input, ...], ignored: Ig
     )  # fmt: skip
 
 
-def examples(source: Input, found: Found) -> list[Example]:
-    return [
-        Example(source.name, s.row, s.words, " ".join(s.tags if s.tags is not None else [UNKNOWN] * len(s.words))) for s in found.sentences if s.words
-    ]
+def examples(source: Input, sentences: list[Sentence]) -> list[Example]:
+    return [Example(source.name, s.row, s.words, " ".join(s.tags if s.tags is not None else [UNKNOWN] * len(s.words))) for s in sentences if s.words]
 
 
 def _numbers(given: dict[str, list[Example]]) -> bool:
@@ -185,8 +184,8 @@ def to_predict(found: Sources, settings, events: Events, columns: tuple[str, ...
     used: list[str] = []
     wanted = [settings.text_column.strip()] if settings.text_column.strip() else [*columns, "text"]
     for source in found.tables:
-        one = None if settings.text_column.strip() else _read(source, settings, events, tagged=False)
-        rows = examples(source, one) if one is not None else _texts(source, wanted, settings, events)
+        one = None if settings.text_column.strip() else _read(source, settings, events, untagged=True)
+        rows = examples(source, one.sentences) if one is not None else _texts(source, wanted, settings, events)
         if rows:
             all_found += rows
             used.append(source.name)
@@ -212,4 +211,4 @@ def _texts(source: Input, wanted: list[str], settings, events: Events) -> list[E
     for (row, _), cell in zip(table.rows, table.cells(column)):
         if content := tuple(w for w, _, _ in words.split(cell))[: forms.MAX_WORDS]:
             found.append(Sentence(row, content, None))
-    return examples(source, Found("", found, (column,), ""))
+    return examples(source, found)

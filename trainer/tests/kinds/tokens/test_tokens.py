@@ -33,6 +33,7 @@ def test_tagged_words_are_trained_and_predicted_from_bytes_to_results(make_run, 
     answer = json.loads((asked.parent / "result.json").read_text())
     schemas["result"].validate(answer)
     assert "LOC: Rome" in answer["prediction"]["samples"][0]["predicted"]
+    assert blocks_of(answer, "Tags that would teach most") and (asked.parent / "out" / "next-labels.conll").read_text().count("\ttag?\n") > 10
 
 
 def test_an_installed_encoder_is_finetuned_to_tag_words(make_run):
