@@ -20,6 +20,7 @@ _TEXT, _ROW, _CELL = 4, 100, 95  # bytes of memory for each byte, row and cell o
 # Bytes of memory for a training whose cells stay in a mapped file: those that do not grow with the rows (the sample that a model is fitted
 # on), for each row, for its code in a column of few different cells, for its id or group, and for the text of that where nearly all differ.
 _BASE_IN_COLUMNS, _ROW_IN_COLUMNS, _CODE, _NAMED, _NAME = 700e6, 100, 4, 40, 120
+_KEY = 80  # bytes of memory for a row of a table by whose keys other rows are found
 _DELIMITERS = b",\t;|"
 
 
@@ -83,6 +84,13 @@ def check_together(files: Sequence[Looked], limit: int) -> None:
     if sum(f.size for f in files) > _SMALL and need > limit:
         what = f"The files {some([f.name for f in files], 3)} are one table, which is too large for the machine that reads it."
         raise _refused(what, _numbers(sum(f.rows for f in files), need, limit))
+
+
+def check_keys(name: str, rows: int, asked: int, limit: int) -> None:
+    """Raise UserError where it takes more than ``limit`` bytes to find so many ``asked`` rows by the keys of the ``rows`` of a table."""
+    need = _BASE_IN_COLUMNS + rows * _KEY + asked * _ROW_IN_COLUMNS
+    if rows * _KEY > _SMALL and need > limit:
+        raise too_large(name, f"Other rows are found by its keys. {_numbers(rows, need, limit)}")
 
 
 def row_bytes(columns: Iterable[tuple[bool, bool]]) -> float:

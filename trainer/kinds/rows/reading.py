@@ -206,7 +206,7 @@ def _tables(sources: list, found: Sources, index: images.Index, settings, checks
         return from_tables.choose(read, settings, index, found.ignored)
     added = row_by_row.add(read, sources, found.ignored, settings.label_column.strip().lower())
     if not added.label:
-        label, why = label_tables.add(read, settings.label_column)
+        label, why = label_tables.add(read, settings.label_column, checks.events.path.parent)
         added = replace(added, label=label, decisions=[*added.decisions, *([("label_column", label, why)] if label else [])])
     chosen = settings.with_chosen(label_column=added.label) if added.label else settings
     if added.group and not settings.group_column.strip():
