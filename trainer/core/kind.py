@@ -8,7 +8,7 @@ because a driver must not import torch, and the process that answers single rows
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -271,6 +271,10 @@ class Kind:
         """What answers together with the network in ``folder``; None where there is none. Raises OSError, ValueError, KeyError or TypeError
         for damaged files."""
         return None
+
+    def leaves_out(self, data: Dataset) -> Mapping[str, str]:
+        """The estimators that do not suit the data, each with the reason as a sentence."""
+        return {}
 
     def estimator_seconds(self, data: Dataset, outputs: int) -> float:
         """About how many seconds the estimators take on one core. ``outputs`` counts the models that one of them consists of."""

@@ -5,11 +5,14 @@ import errno
 import json
 import os
 import random
+import resource
 import subprocess
 import sys
 from pathlib import Path
 
 import loading
+import pyarrow
+import pyarrow.parquet
 import pytest
 from hypothesis import HealthCheck, given, settings as limits, strategies as st
 from test_data_load import spec_of
@@ -17,7 +20,7 @@ from test_data_load import spec_of
 from trainer.core import mapped
 from trainer.core.columnar import Columnar
 from trainer.core.input import Input
-from trainer.data.formats import plain, tables
+from trainer.data.formats import parquet, plain, tables
 from trainer.data.formats.arrow_table import ArrowTable
 from trainer.data.formats.table import NotATable
 from trainer.errors import UserError
@@ -127,12 +130,31 @@ def test_a_line_that_is_longer_than_a_block_is_left_to_ours(tmp_path, monkeypatc
     assert read(tmp_path, content, NEVER)[:2] == read(tmp_path, content, 0)[:2]
 
 
-def test_a_full_disk_is_said_and_nothing_is_left(tmp_path, monkeypatch):
-    monkeypatch.setattr(plain, "LARGE", 0)
-    monkeypatch.setattr(mapped.tempfile, "mkstemp", lambda **_: (os.open("/dev/full", os.O_RDWR), str(tmp_path / ".mapped-1")))
-    (tmp_path / "t.csv").write_text(text([HEAD, *rows(3000)]))
-    with pytest.raises(OSError, match="No space left") as caught:
+def test_a_file_of_one_endless_line_is_refused_from_its_first_bytes(tmp_path, monkeypatch):
+    """3 GB without a line end: neither reader takes more of it than it looks at."""
+    monkeypatch.setattr(tables, "memory", lambda: 4 << 30)
+    with open(tmp_path / "t.csv", "wb") as opened:
+        opened.write(b"1.5," * (1 << 18))
+        opened.truncate(3_000_000_000)  # the rest is a hole, which takes no disk
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(UserError) as refused:
         tables.read(Input("t.csv", tmp_path / "t.csv", 1, ""), set(), loading.settings_of("train", {}), Events(tmp_path / "events.jsonl", 1))
+    assert refused.value.code == "too_large" and "GB of memory; 4.3 GB are there." in str(refused.value)
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < 300e6
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_a_full_disk_is_said_and_nothing_is_left(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(plain, "LARGE", 0)
+    monkeypatch.setattr(parquet, "LARGE", 0)
+    monkeypatch.setattr(mapped.tempfile, "mkstemp", lambda **_: (os.open("/dev/full", os.O_RDWR), str(tmp_path / ".mapped-1")))
+    lines = rows(3000)
+    if name == "t.csv":
+        (tmp_path / name).write_text(text([HEAD, *lines]))
+    else:
+        pyarrow.parquet.write_table(pyarrow.table(dict(zip(HEAD, map(list, zip(*lines, strict=True)), strict=True))), tmp_path / name)
+    with pytest.raises(OSError, match="No space left") as caught:
+        tables.read(Input(name, tmp_path / name, 1, ""), set(), loading.settings_of("train", {}), Events(tmp_path / "events.jsonl", 1))
     assert caught.value.errno == errno.ENOSPC
     assert not list(tmp_path.glob(".mapped-*"))
 

@@ -106,7 +106,7 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
     given, rule = grouped.rows, grouped.rule
     by_time = roles.reads_cells and rule.by == ordered.TIME
     by_row = roles.reads_cells and NUMBER not in roles.types.values()
-    keys = Keys(_key(roles), found.sums(), by_row=by_row, by_time=by_time, cells=_cells_of_key(roles))
+    keys = Keys(_key(roles), found.sums(), by_row, by_time, _cells_of_key(roles), checks.events.path.parent)
     complete: Mapping[str, Sequence[Example]]
     if roles.sets is not None:
         complete, labels = splitting.complete(given, roles.sets.separator, keys, settings, checks, rule)
