@@ -20,6 +20,7 @@ from test_data_load import spec_of
 from trainer.core import mapped
 from trainer.core.columnar import Columnar
 from trainer.core.input import Input
+from trainer.data import keys
 from trainer.data.formats import parquet, plain, tables
 from trainer.data.formats.arrow_table import ArrowTable
 from trainer.data.formats.table import NotATable
@@ -163,6 +164,7 @@ def loaded(folder: Path, files: dict, monkeypatch, large: bool, **values):
     """The data of a training, and what was said."""
     monkeypatch.setattr(plain, "LARGE", 0 if large else NEVER)
     monkeypatch.setattr(reading, "FEW", 0 if large else NEVER)
+    monkeypatch.setattr(keys, "_LARGE", 0)
     log = folder / "events.jsonl"
     log.unlink(missing_ok=True)
     try:
@@ -228,6 +230,14 @@ def test_datasets_come_to_the_same(tmp_path, monkeypatch, name):
     for field in ("task", "columns", "labels", "types", "styles", "dropped", "not_read", "checks", "split_sha256"):
         assert getattr(large, field) == getattr(small, field), field
     assert large.counts() == small.counts()
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_cells_of_late_rows_that_are_no_numbers_are_named(tmp_path, monkeypatch, large):
+    lines = changed(changed(changed([HEAD, *rows(120)], 118, 1, "broken"), 119, 1, "awry"), 117, 2, "n/a")
+    assert loaded(tmp_path, {"t.csv": text(lines)}, monkeypatch, large)[0].types["b"] == "number"
+    said = (tmp_path / "events.jsonl").read_text()
+    assert "Cells that are no numbers count as empty: 2 cells of b (such as awry)." in said
 
 
 _PEAK = """

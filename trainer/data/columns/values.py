@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from trainer.data import names
@@ -157,6 +158,13 @@ def classes(cells: list[str], style: Style) -> list[str]:
 def is_missing(cell: str) -> bool:
     """Whether ``cell`` is one of the signs that programs write for an unknown value."""
     return cell.strip().lower() in _MISSING
+
+
+def unread(cells: Iterable[str], read: Iterable[str], style: Style) -> Iterator[str]:
+    """Those of the ``cells`` that ``as_numbers`` reads as empty, and which are neither empty nor stand for a gap."""
+    for cell, number_of_it in zip(cells, read):
+        if not number_of_it and cell.strip().lower() not in MAY_BE_MISSING and (not style.fills or fast_number(cell, style.comma) not in style.fills):
+            yield cell
 
 
 def label(cell: str) -> str:

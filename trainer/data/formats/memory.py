@@ -110,7 +110,7 @@ def look(name: str, file: Path, large: int, named: Collection[str]) -> Looked | 
     names, columns = _columns(first, named)
     if any(number(n) is not None for n in names):
         names = [f"{len(names)}"]
-    return Looked(name, tuple(sorted(names)), size / len(first) * lines, row_bytes(columns), size, size / large)
+    return Looked(name, tuple(sorted(names)), size / len(first) * lines, row_bytes(columns), size, size / max(1, large))
 
 
 def _numbers(rows: float, need: float, limit: float) -> str:

@@ -41,7 +41,7 @@ def look(name: str, file: Path, only: Collection[str], named: Collection[str]) -
     except (pyarrow.ArrowException, OSError, ValueError, OverflowError, IndexError):
         return None
     cells = rows * len(kept)
-    return Looked(name, tuple(sorted(p.lower() for p in kept)), rows, row_bytes(columns), cells * _NUMBER, cells / LARGE)
+    return Looked(name, tuple(sorted(p.lower() for p in kept)), rows, row_bytes(columns), cells * _NUMBER, cells / max(1, LARGE))
 
 
 def read(
