@@ -7,7 +7,7 @@ from trainer.errors import UserError
 from trainer.kinds.table import columns, trees
 from trainer.kinds.table.held_out import KEPT
 
-MANY = 50  # classes from which their memory is judged
+_LITTLE = 200e6  # bytes for classes that are not judged: whatever fits without them is trained
 _BASE, _ROW = 700e6, 100  # bytes that a training of any classes needs, and for each of its rows
 # Bytes for each probability: of a held-out row where models are weighed against each other, of a row that trees are fitted on (both by the arrays
 # that are made), and of one that a linear model is fitted on (measured: 12.5).
@@ -18,10 +18,9 @@ _LINEAR = 6.7e8  # rows x columns x classes that the time of a linear model allo
 def check(data: Dataset, limit: int) -> None:
     """Raise UserError where the models of ``data`` need more than ``limit`` bytes of memory."""
     rows, classes = sum(map(len, data.splits.values())), len(data.labels)
-    if classes <= MANY:
-        return
-    need = _BASE + _ROW * rows + need_of_classes(len(data.splits["train"]), len(data.splits["validation"]), classes, columns.width(data))
-    if need > limit:
+    of_classes = need_of_classes(len(data.splits["train"]), len(data.splits["validation"]), classes, columns.width(data)) if classes else 0.0
+    need = _BASE + _ROW * rows + of_classes
+    if of_classes > _LITTLE and need > limit:
         raise UserError(
             "too_large",
             f"There are {classes:,} classes and {rows:,} rows, of which models need {need / 1e9:.1f} GB of memory; {limit / 1e9:.1f} GB are there.",
