@@ -344,6 +344,10 @@ bench-next: setup ## measure how many labels a model needs with the list of next
 bench-predict: setup build ## seconds of a large prediction with one worker and with two: make bench-predict [ROWS=1000000]
 	@$(PYTHON) test/bench/large_prediction.py --rows $(or $(ROWS),1000000)
 
+.PHONY: bench-large
+bench-large: setup ## memory and bytes of a training on a made table, as root within LIMIT GiB: make bench-large [FORM=csv] [GB=4] [FILES=1] [LIMIT=4] [MODEL=linear] [FOLDER=dir]
+	@PYTHONPATH=. $(PYTHON) test/bench/large_tables.py --form $(or $(FORM),parquet) --gigabytes $(or $(GB),10) --files $(or $(FILES),1) --limit $(or $(LIMIT),0) --model $(or $(MODEL),auto) --folder $(or $(FOLDER),/tmp/large-tables)
+
 .PHONY: bench-importance
 bench-importance: setup ## measure trainings without the columns that a report names first, and without others: make bench-importance [SETS='diabetes friedman'] [SEEDS=3]
 	@OMP_NUM_THREADS=1 $(PYTHON) test/bench/importance.py $(SETS) --seeds $(or $(SEEDS),3)

@@ -3,16 +3,20 @@
 import binascii
 import hashlib
 import itertools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy
 
+from trainer.core import mapped
 from trainer.core.columnar import Columnar, Store
 from trainer.core.example import Example
 
 _HEX = 32  # digits of a key of a row in columns
 _BLOCK = 1 << 16  # keys at once
+_SHARES = 16  # in which digests are ordered, by their first bits
+_LARGE = 1 << 20  # rows from which their digests are in a mapped file
 
 
 class Sum(str):
@@ -35,6 +39,7 @@ class Keys:
     ``key`` is that of the kind of data; rows in columns are a table's, whose first ``cells``
     are their key (None: all).
     ``known`` holds sha256 sums of files that are known already.
+    Keys of very many rows are in a file on the volume of ``folder``.
     With ``by_row`` no two rows are copies: rows of a few categories are equal by chance. With ``by_time`` rows of different times are none.
     """
 
@@ -45,9 +50,10 @@ class Keys:
         by_row: bool = False,
         by_time: bool = False,
         cells: int | None = None,
+        folder: Path | None = None,
     ):
         self._key_of, self._sums, self._by_row = key, known or {}, by_row
-        self._by_time, self._cells = by_time, cells
+        self._by_time, self._cells, self._folder = by_time, cells, folder
         self._keys: dict[int, str] = {}  # by identity, which is much faster than by value
         self._held: list[Example] = []  # so that no identity is used again
         self._digests: dict[int, tuple[Store, numpy.ndarray, numpy.ndarray]] = {}
@@ -105,13 +111,18 @@ class Keys:
         if self._by_time:
             times = itertools.repeat(None, len(whole)) if store.whens is None else (None if w != w else w for w in store.whens.tolist())
             ends = (end + f"\0{when}".encode() for end, when in zip(ends, times))
-        found = numpy.empty((len(whole), _HEX // 2), numpy.uint8)
-        at = 0
-        for block in whole.joined(self._cells):
-            part = b"".join([hashlib.blake2b(text + end, digest_size=_HEX // 2).digest() for text, end in zip(block, ends)])
-            found[at : at + len(block)] = numpy.frombuffer(part, numpy.uint8).reshape(-1, _HEX // 2)
+        blocks = (
+            numpy.frombuffer(b"".join([hashlib.blake2b(text + end, digest_size=_HEX // 2).digest() for text, end in zip(block, ends)]), numpy.uint8)
+            for block in whole.joined(self._cells)
+        )
+        shape = len(whole), _HEX // 2
+        if self._folder is not None and len(whole) >= _LARGE:
+            return mapped.rows(blocks, shape, numpy.uint8, self._folder)
+        found, at = numpy.empty(math.prod(shape), numpy.uint8), 0
+        for block in blocks:
+            found[at : at + len(block)] = block
             at += len(block)
-        return found
+        return found.reshape(shape)
 
     def _key(self, example: Example) -> str:
         if isinstance(example.content, Path) and (known := self._sums.get(example.content)):
@@ -151,9 +162,15 @@ def _changes(words: numpy.ndarray, order: numpy.ndarray) -> tuple[numpy.ndarray,
 
 
 def _codes(digests: numpy.ndarray) -> numpy.ndarray:
-    """A number for each digest, equal for equal ones and for no others."""
-    order = _order(digests)
-    new, _ = _changes(digests.view(">u8"), order)
+    """A number for each digest, equal for equal ones and for no others: its rank among the different ones. Shares of the digests are ordered one
+    after another, which takes less memory."""
     codes = numpy.empty(len(digests), numpy.int32 if len(digests) < 1 << 31 else numpy.int64)
-    codes[order] = numpy.cumsum(new, dtype=codes.dtype) - 1
+    shares, known = digests[:, 0] // (256 // _SHARES), 0
+    for share in range(_SHARES):
+        places = numpy.flatnonzero(shares == share)
+        own = digests[places]
+        order = _order(own)
+        new, _ = _changes(own.view(">u8"), order)
+        codes[places[order]] = numpy.cumsum(new, dtype=codes.dtype) + (known - 1)
+        known += int(new.sum())
     return codes

@@ -67,7 +67,11 @@ def loss(outputs: numpy.ndarray, truth: numpy.ndarray, weights: numpy.ndarray | 
     """The mean log loss of probabilities (rows x classes), or the mean squared error of numbers; ``weights`` are those of the rows."""
     if outputs.ndim == 1:
         return float(((outputs - truth) ** 2).mean())
-    likelihood = outputs[numpy.arange(len(truth)), truth]
+    return log_loss(outputs[numpy.arange(len(truth)), truth], weights)
+
+
+def log_loss(likelihood: numpy.ndarray, weights: numpy.ndarray | None = None) -> float:
+    """The mean log loss of the probabilities that rows give to their own class."""
     return float(numpy.average(-numpy.log(numpy.clip(likelihood, _LEAST, 1.0)), weights=weights))
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from trainer.data.columns import label_tables
+from trainer.data.columns import keyed, label_tables
+from trainer.data.formats import arrow_table
 from trainer.data.formats.table import Table
 from trainer.errors import UserError
 
@@ -53,10 +54,16 @@ _SITES = _table("sites.csv", "plot,soil", lambda i: (f"P{i}", "clay" if i % 3 el
         pytest.param([_measured(), _table("all.csv", "plot,y", lambda i: (f"P{i}", 0))], "", "", id="always the same"),
     ],
 )  # fmt: skip
-def test_a_label_is_added_to_the_rows_that_its_table_names(tables, asked, added):
+@pytest.mark.parametrize(
+    "are_large", [(False, False), (True, True), (True, False), (False, True)], ids=["small", "large", "first large", "others large"]
+)
+def test_a_label_is_added_to_the_rows_that_its_table_names(tmp_path, monkeypatch, tables, asked, added, are_large):
+    """Whether rows and labels are lists or stay in files."""
+    monkeypatch.setattr(keyed, "_BLOCK", 7)
     tables = [Table(t.name, [*t.columns], [(n, [*row]) for n, row in t.rows]) for t in tables]
+    tables = [arrow_table.of(t) if are_large[i > 0] else t for i, t in enumerate(tables)]
     count = len(tables)
-    column, why = label_tables.add(tables, asked)
+    column, why = label_tables.add(tables, asked, tmp_path)
     assert column == added and bool(why) == bool(added) and len(tables) == count - bool(added)
     if added:
         table = tables[0]
@@ -74,13 +81,14 @@ def test_a_label_is_added_to_the_rows_that_its_table_names(tables, asked, added)
         ([_table("a.csv", "plot,ph", lambda i: (f"P{i}", i * 7 % 31 / 10)), _classes()], "ph of a.csv and vegetation of plants.csv"),
     ],
 )
-def test_what_only_the_user_can_say_is_asked(tables, said):
+@pytest.mark.parametrize("large", [False, True])
+def test_what_only_the_user_can_say_is_asked(tmp_path, tables, said, large):
     with pytest.raises(UserError, match=said) as e:
-        label_tables.add(tables, "")
+        label_tables.add([arrow_table.of(t) if large else t for t in tables], "", tmp_path)
     assert "label_column" in str(e.value)
 
 
-def test_tables_of_labels_for_each_split_name_the_rows_of_their_own_split():
+def test_tables_of_labels_for_each_split_name_the_rows_of_their_own_split(tmp_path):
     def numbered(name: str, header: str, rows: int, cell) -> Table:
         return _table(name, header, lambda i: (i, cell(i)), range(rows))
 
@@ -89,6 +97,30 @@ def test_tables_of_labels_for_each_split_name_the_rows_of_their_own_split():
         numbered(f"y_{s}.csv", "row,state", n, cell) for s, n, cell in (("train", 60, lambda i: "ab"[i % 2]), ("test", 30, lambda i: "ba"[i % 2]))
     ]
     found = [*measured, *labels]
-    column, why = label_tables.add(found, "")
+    column, why = label_tables.add(found, "", tmp_path)
     assert column == "state" and "90 of 90" in why and [t.name for t in found] == ["X_train.csv", "X_test.csv"]
     assert [t.cells("state")[:2] for t in found] == [["a", "b"], ["b", "a"]], "the test rows have the numbers of training rows"
+
+
+@pytest.mark.parametrize(
+    ("keys", "others", "found"),
+    [
+        pytest.param(["a", " b", "c"], [["c", "x ", "b ", "c"], ["a"]], [[2, -1, 1, 2], [0]], id="some"),
+        pytest.param(["a", "b", " a"], [["a"]], None, id="a key twice"),
+        pytest.param(["a", ""], [["a"]], None, id="a row without a key"),
+        pytest.param(["a", "b"], [[], ["é"]], [[], [-1]], id="none"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("large", [False, True])
+def test_rows_are_found_by_their_keys(keys, others, found, large):
+    named, *tables = (Table("t.csv", ["k", "v"], [(i, [c, "1"]) for i, c in enumerate(cells)]) for cells in (keys, *others))
+    places = keyed.places(arrow_table.of(named) if large else named, tables, "k")
+    assert places is found is None or [p.tolist() for p in places or ()] == found
+
+
+def test_keys_that_do_not_fit_into_memory_are_refused_with_numbers(monkeypatch):
+    monkeypatch.setattr(keyed.capacity, "_SMALL", 0)
+    monkeypatch.setattr(keyed, "memory", lambda: 700_000_000)
+    with pytest.raises(UserError, match=r"Other rows are found by its keys\. .* needs 0\.7 GB of memory; 0\.7 GB are there") as refused:
+        keyed.places(arrow_table.of(_classes()), [_measured()], "plot")
+    assert refused.value.code == "too_large" and "plants.csv" in str(refused.value)

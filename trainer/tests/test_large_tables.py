@@ -5,11 +5,14 @@ import errno
 import json
 import os
 import random
+import resource
 import subprocess
 import sys
 from pathlib import Path
 
 import loading
+import pyarrow
+import pyarrow.parquet
 import pytest
 from hypothesis import HealthCheck, given, settings as limits, strategies as st
 from test_data_load import spec_of
@@ -17,7 +20,8 @@ from test_data_load import spec_of
 from trainer.core import mapped
 from trainer.core.columnar import Columnar
 from trainer.core.input import Input
-from trainer.data.formats import plain, tables
+from trainer.data import keys
+from trainer.data.formats import parquet, plain, tables
 from trainer.data.formats.arrow_table import ArrowTable
 from trainer.data.formats.table import NotATable
 from trainer.errors import UserError
@@ -127,12 +131,31 @@ def test_a_line_that_is_longer_than_a_block_is_left_to_ours(tmp_path, monkeypatc
     assert read(tmp_path, content, NEVER)[:2] == read(tmp_path, content, 0)[:2]
 
 
-def test_a_full_disk_is_said_and_nothing_is_left(tmp_path, monkeypatch):
-    monkeypatch.setattr(plain, "LARGE", 0)
-    monkeypatch.setattr(mapped.tempfile, "mkstemp", lambda **_: (os.open("/dev/full", os.O_RDWR), str(tmp_path / ".mapped-1")))
-    (tmp_path / "t.csv").write_text(text([HEAD, *rows(3000)]))
-    with pytest.raises(OSError, match="No space left") as caught:
+def test_a_file_of_one_endless_line_is_refused_from_its_first_bytes(tmp_path, monkeypatch):
+    """3 GB without a line end: neither reader takes more of it than it looks at."""
+    monkeypatch.setattr(tables, "memory", lambda: 4 << 30)
+    with open(tmp_path / "t.csv", "wb") as opened:
+        opened.write(b"1.5," * (1 << 18))
+        opened.truncate(3_000_000_000)  # the rest is a hole, which takes no disk
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(UserError) as refused:
         tables.read(Input("t.csv", tmp_path / "t.csv", 1, ""), set(), loading.settings_of("train", {}), Events(tmp_path / "events.jsonl", 1))
+    assert refused.value.code == "too_large" and "GB of memory; 4.3 GB are there." in str(refused.value)
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < 300e6
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_a_full_disk_is_said_and_nothing_is_left(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(plain, "LARGE", 0)
+    monkeypatch.setattr(parquet, "LARGE", 0)
+    monkeypatch.setattr(mapped.tempfile, "mkstemp", lambda **_: (os.open("/dev/full", os.O_RDWR), str(tmp_path / ".mapped-1")))
+    lines = rows(3000)
+    if name == "t.csv":
+        (tmp_path / name).write_text(text([HEAD, *lines]))
+    else:
+        pyarrow.parquet.write_table(pyarrow.table(dict(zip(HEAD, map(list, zip(*lines, strict=True)), strict=True))), tmp_path / name)
+    with pytest.raises(OSError, match="No space left") as caught:
+        tables.read(Input(name, tmp_path / name, 1, ""), set(), loading.settings_of("train", {}), Events(tmp_path / "events.jsonl", 1))
     assert caught.value.errno == errno.ENOSPC
     assert not list(tmp_path.glob(".mapped-*"))
 
@@ -141,6 +164,7 @@ def loaded(folder: Path, files: dict, monkeypatch, large: bool, **values):
     """The data of a training, and what was said."""
     monkeypatch.setattr(plain, "LARGE", 0 if large else NEVER)
     monkeypatch.setattr(reading, "FEW", 0 if large else NEVER)
+    monkeypatch.setattr(keys, "_LARGE", 0)
     log = folder / "events.jsonl"
     log.unlink(missing_ok=True)
     try:
@@ -206,6 +230,14 @@ def test_datasets_come_to_the_same(tmp_path, monkeypatch, name):
     for field in ("task", "columns", "labels", "types", "styles", "dropped", "not_read", "checks", "split_sha256"):
         assert getattr(large, field) == getattr(small, field), field
     assert large.counts() == small.counts()
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_cells_of_late_rows_that_are_no_numbers_are_named(tmp_path, monkeypatch, large):
+    lines = changed(changed(changed([HEAD, *rows(120)], 118, 1, "broken"), 119, 1, "awry"), 117, 2, "n/a")
+    assert loaded(tmp_path, {"t.csv": text(lines)}, monkeypatch, large)[0].types["b"] == "number"
+    said = (tmp_path / "events.jsonl").read_text()
+    assert "Cells that are no numbers count as empty: 2 cells of b (such as awry)." in said
 
 
 _PEAK = """

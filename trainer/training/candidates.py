@@ -21,6 +21,7 @@ from trainer.core.example_targets import encoded_targets
 from trainer.errors import UserError
 from trainer.launch import preflight
 from trainer.launch.outcome import MAX_TRAIN_ROWS, Outcome, Trial
+from trainer.measure import predictions
 from trainer.models import catalogue
 from trainer.models.catalogue import AUTO, Base
 from trainer.run_folder import stop
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 ESTIMATOR, NETWORK = "estimator", "network"
 ALL_DONE = "all epochs done"
+_AT_ONCE = 25_000_000  # numbers of answers in memory: 200 MB
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,19 @@ def choose(models: Path, settings, kind: "Kind", task: str = "", begun: bool = F
     if beside and network.folder is None and settings.start_from != "scratch":
         return Wanted(beside, None, skipped=(_skipped(network, kind.why_no_network.format(shape=kind.shape)),))
     return Wanted(beside, network)
+
+
+def suited(wanted: Wanted, data: "Dataset") -> Wanted:
+    """``wanted`` without the estimators that do not suit the data, by the words of its kind. Raises UserError where nothing is left, or the model
+    that was asked for does not suit it."""
+    why = data.kind.leaves_out(data)
+    out = [name for name in wanted.estimators if name in why]
+    left = tuple(name for name in wanted.estimators if name not in why)
+    if out and (wanted.named in out or not (left or wanted.network)):
+        name = wanted.named or out[0]
+        raise UserError("model_unfit", f"The model {name} does not suit this data.", "Set model to auto.", why[name])
+    entries = [{"name": n, "title": registry.estimators()[n].title, "sort": ESTIMATOR, "base": n, "chosen": False, "why": why[n]} for n in out]
+    return replace(wanted, estimators=left, skipped=(*wanted.skipped, *entries))
 
 
 def repeats(base: Base, kind: "Kind") -> str:
@@ -199,7 +214,12 @@ def _sample(fitted: "Estimator", examples: "Sequence[Example]", seed: int) -> "S
 
 
 def answered(estimator: "Estimator", examples: "Sequence[Example]", target) -> "Answers":
-    return target.answers(estimator.outputs(examples), encoded_targets(examples, target.encode))
+    """The answers to ``examples``, in parts where they have very many numbers together."""
+    truth, step = encoded_targets(examples, target.encode), max(1, _AT_ONCE // target.outputs)
+    if len(examples) <= step or truth.ndim > 1:
+        return target.answers(estimator.outputs(examples), truth)
+    starts = range(0, len(examples), step)
+    return predictions.concatenated([target.answers(estimator.outputs(examples[i : i + step]), truth[i : i + step]) for i in starts])
 
 
 def held_out_answers(candidate: Candidate, plan: "Plan") -> "Answers | None":

@@ -43,6 +43,7 @@ def carry_out(run: Run, dataset: Dataset) -> None:
     spec, settings, events, workers = run.spec, run.settings, run.events, run.workers
     stop.check(spec.folder)
     wanted = candidates.choose(spec.models, settings, dataset.kind, dataset.task, run.begun)
+    wanted = candidates.suited(wanted, dataset)
     searches = space.is_wanted(settings)
     if searches:
         wanted = setup.with_network(wanted, dataset.kind, dataset.task)

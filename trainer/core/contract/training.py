@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     import numpy
@@ -99,6 +100,10 @@ class Training:
         """What answers together with the network in ``folder``; None where there is none. Raises OSError, ValueError, KeyError or TypeError
         for damaged files."""
         return None
+
+    def leaves_out(self, data: Dataset) -> Mapping[str, str]:
+        """The estimators that do not suit the data, each with the reason as a sentence."""
+        return {}
 
     def estimator_seconds(self, data: Dataset, outputs: int) -> float:
         """About how many seconds the estimators take on one core. ``outputs`` counts the models that one of them consists of."""

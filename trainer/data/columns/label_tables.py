@@ -1,9 +1,12 @@
 """Labels in a table of their own: its rows name the rows of another table by a column that both have, and its label is added there."""
 
 from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
 
 from trainer.data import names
-from trainer.data.columns import profiles, values
+from trainer.data.columns import keyed, profiles, values
 from trainer.data.formats.table import Table
 from trainer.errors import UserError, some
 
@@ -13,14 +16,22 @@ FOUND = 0.9  # of the rows of the other table must be in it
 
 @dataclass(frozen=True)
 class Pair:
-    """A table of labels, the tables whose rows it names by ``key``, and how many of them."""
+    """A table of labels, and the tables whose rows it names by ``key``: each with the place of the label of each row, -1 for none."""
 
     labels: Table
-    others: list[Table]
+    others: list[tuple[Table, numpy.ndarray]]
     key: str
-    known: int
-    rows: int
     one_to_one: bool
+
+    @property
+    def rows(self) -> int:
+        """How many rows the other tables have."""
+        return sum(len(at) for _, at in self.others)
+
+    @property
+    def known(self) -> int:
+        """How many of them are named."""
+        return sum(int((at >= 0).sum()) for _, at in self.others)
 
     @property
     def columns(self) -> list[str]:
@@ -33,17 +44,17 @@ class Pair:
         return bool(names.LABEL_FILES & names.words(self.labels.name.rpartition("/")[2]))
 
 
-def add(found: list[Table], asked: str) -> tuple[str, str]:
-    """Add the label of a table of labels to the tables whose rows it names, and take that table out of ``found``.
+def add(found: list[Table], asked: str, folder: Path) -> tuple[str, str]:
+    """Add the label of a table of labels to the tables whose rows it names, and take that table out of ``found``. Labels of large tables go to files
+    on the volume of ``folder``.
 
     ``asked`` is the column that the user wants to predict, if any. Returns the column that was added and why; empty ones where no table is one of
     labels. Raises UserError where a table may be one, and only the user can say which of its columns is the label.
     """
     chosen = _chosen([(pair, column) for pair in _pairs(found, asked.strip().lower()) if (column := _label(pair, asked.strip().lower()))])
     for pair, column in chosen:
-        rows = dict(zip(map(str.strip, pair.labels.cells(pair.key)), pair.labels.cells(column)))
-        for table in pair.others:
-            table.add(column, [rows.get(c.strip(), "") for c in table.cells(pair.key)])
+        for table, at in pair.others:
+            keyed.add(table, column, pair.labels, at, folder)
             table.joined.append(pair.labels.name)
         found.remove(pair.labels)
     if not chosen:
@@ -52,7 +63,7 @@ def add(found: list[Table], asked: str) -> tuple[str, str]:
     known, rows_of_all = (sum(counts) for counts in zip(*((p.known, p.rows) for p, _ in chosen), strict=True))
     return column, (
         f'Column "{column}" of {some([p.labels.name for p, _ in chosen], 3)} is used as the label: its rows name those of '
-        f"{some([t.name for p, _ in chosen for t in p.others], 3)} by {pair.key}, and {known:,} of {rows_of_all:,} are found there."
+        f"{some([t.name for p, _ in chosen for t, _ in p.others], 3)} by {pair.key}, and {known:,} of {rows_of_all:,} are found there."
     )
 
 
@@ -61,7 +72,7 @@ def _chosen(candidates: list[tuple[Pair, str]]) -> list[tuple[Pair, str]]:
     any of them may be the one."""
     told = [(pair, column) for pair, column in candidates if column.lower() in names.LABELS or pair.says_labels]
     candidates = told or candidates
-    others = [t.name for pair, _ in candidates for t in pair.others]
+    others = [t.name for pair, _ in candidates for t, _ in pair.others]
     of_other_rows = len({(column, pair.key) for pair, column in candidates}) == 1 and len(set(others)) == len(others)
     if len(candidates) > 1 and not of_other_rows:
         offers = some([f"{column} of {pair.labels.name}" for pair, column in candidates])
@@ -74,17 +85,16 @@ def _chosen(candidates: list[tuple[Pair, str]]) -> list[tuple[Pair, str]]:
 
 
 def _pairs(found: list[Table], asked: str) -> list[Pair]:
-    """The tables that may have labels. Large tables, whose cells stay in files, are not joined."""
-    plain = [t for t in found if type(t) is Table]
+    """The tables that may have labels."""
     pairs = []
-    for labels in plain:
+    for labels in found:
         columns = {c.lower() for c in labels.columns}
-        others = [t for t in plain if len(t.columns) >= len(columns) and len(columns & {c.lower() for c in t.columns}) == 1 and t is not labels]
+        others = [t for t in found if len(t.columns) >= len(columns) and len(columns & {c.lower() for c in t.columns}) == 1 and t is not labels]
         if len(labels.rows) < MIN_ROWS or not others:
             continue
         main = max(others, key=lambda t: len(t.rows))
         own = {c.lower() for c in main.columns}
-        taken = {c.lower() for t in plain for c in t.columns if {c.lower() for c in t.columns} != columns}
+        taken = {c.lower() for t in found for c in t.columns if {c.lower() for c in t.columns} != columns}
         if (asked in taken) if asked else (own & {*names.LABELS}):
             continue
         alike = [t for t in others if {c.lower() for c in t.columns} == own]
@@ -99,20 +109,15 @@ def _pairs(found: list[Table], asked: str) -> list[Pair]:
 
 def _fitting(labels: Table, others: list[Table], key: str) -> Pair | None:
     """The pair, if ``key`` names rows, and no images: each once in the table of labels, which has nearly all of those of some of the others."""
-    named = [c.strip() for c in labels.cells(key)]
-    there = set(named)
-    if len(there) < len(named) or "" in there or any("." in c and _names_no_row(c) for c in named):
+    if any(map(_names_no_row, keyed.dotted(labels, key))) or (places := keyed.places(labels, others, key)) is None:
         return None
-    fitting, every = [], []
-    for table in others:
-        cells = [c.strip() for c in table.cells(key)]
-        if sum(c in there for c in cells) >= FOUND * max(1, len(cells)):
-            fitting.append(table)
-            every += cells
+    fitting = [(table, at) for table, at in zip(others, places, strict=True) if (at >= 0).sum() >= FOUND * max(1, len(at))]
     if not fitting:
         return None
-    one_to_one = len(set(every)) == len(every) and len(there.intersection(every)) >= FOUND * len(named)
-    return Pair(labels, fitting, key, sum(c in there for c in every), len(every), one_to_one)
+    uses = numpy.bincount(numpy.concatenate([at[at >= 0] for _, at in fitting]), minlength=1)
+    are_once = uses.max() < 2 and (uses > 0).sum() >= FOUND * len(labels.rows)
+    one_to_one = bool(are_once) and keyed.are_different(((table, numpy.flatnonzero(at < 0)) for table, at in fitting), key)
+    return Pair(labels, fitting, key, one_to_one)
 
 
 def _names_no_row(cell: str) -> bool:
@@ -150,4 +155,4 @@ def _label(pair: Pair, asked: str) -> str:
 
 
 def _names(pair: Pair) -> str:
-    return some([t.name for t in pair.others], 3)
+    return some([t.name for t, _ in pair.others], 3)

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from trainer.data import names
@@ -165,6 +166,15 @@ def marks_gap(cell: str) -> bool:
     """Whether ``cell`` stands for a gap where all others beside it are numbers: signs such as *** and --, and words such as M and missing."""
     text = cell.strip().lower()
     return text in _MISSING or text in _GAPS or _SIGNS.fullmatch(text) is not None
+
+
+def unread(cells: Iterable[str], read: Iterable[str], style: Style) -> Iterator[str]:
+    """Those of the ``cells`` that ``as_numbers`` reads as empty, and which are neither empty nor stand for a gap."""
+    for cell, number_of_it in zip(cells, read):
+        if number_of_it or marks_gap(cell) or cell.strip().lower() in MAY_BE_MISSING:
+            continue
+        if not style.fills or fast_number(cell, style.comma) not in style.fills:
+            yield cell
 
 
 def label(cell: str) -> str:

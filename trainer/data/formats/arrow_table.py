@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy
 
@@ -89,7 +90,20 @@ class ArrowTable(Table):
 
         self._append(column, pyarrow.array(cells, pyarrow.large_string()))
 
-    def _append(self, column: str, cells: pyarrow.Array) -> None:
+    def append_blocks(self, column: str, blocks: Iterable[list[str]], folder: Path) -> None:
+        """Add a last column with the cells of ``blocks``, which go to a file on the volume of ``folder``. Raises OSError where that disk is full."""
+        import pyarrow
+
+        kind = pyarrow.schema([("0", pyarrow.large_string())])
+
+        def write(file: BinaryIO) -> None:
+            with pyarrow.ipc.new_file(file, kind) as written:
+                for block in blocks:
+                    written.write_batch(pyarrow.record_batch([pyarrow.array(block, pyarrow.large_string())], schema=kind))
+
+        self._append(column, pyarrow.ipc.open_file(pyarrow.py_buffer(mapped.file(write, folder))).read_all().column(0))
+
+    def _append(self, column: str, cells: pyarrow.Array | pyarrow.ChunkedArray) -> None:
         self.columns.append(column)
         self.arrow = self.arrow.append_column(f"{len(self.columns)}", cells)
         self.rows = _Rows(self.arrow, self.numbers)

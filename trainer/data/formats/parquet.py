@@ -10,7 +10,7 @@ import numpy
 from trainer.core import mapped
 from trainer.data.formats import parquet_images
 from trainer.data.formats.arrow_table import ArrowTable
-from trainer.data.formats.memory import CELL_BYTES, MEMORY_SHARE, check_in_columns, too_large
+from trainer.data.formats.memory import CELL_BYTES, MEMORY_SHARE, Looked, check_in_columns, row_bytes, too_large
 from trainer.data.formats.objects import cell
 from trainer.data.formats.table import NotATable, Table
 from trainer.errors import is_full, some
@@ -19,6 +19,7 @@ from trainer.memory import memory
 BATCH = 10_000
 LARGE = 2_000_000  # cells from which a file is read into columns
 _READ_BYTES = 1 << 20  # of a column at once: else the whole column of a row group is in memory, which may be the file
+_NUMBER = 8  # bytes of a cell, about
 _FEW_BYTES = 2.5  # of a cell in a column of few different cells, which are numbers there
 MOST_CELLS = 2_000_000_000  # of a file: their places alone take 16 GB of disk
 _LEAST, _MOST = 1e-4, 1e10  # numbers between them are written without an exponent, by Arrow as by Python
@@ -28,11 +29,28 @@ _METADATA_BYTES = 4 << 20
 _MAX_NAMES = 10_000
 
 
-def read(name: str, file: Path | BinaryIO, folder: Path | None = None, only: Collection[str] = (), named: Collection[str] = ()) -> Table:
+def look(name: str, file: Path, only: Collection[str], named: Collection[str]) -> Looked | None:
+    """What the footer of a Parquet file tells of the columns that ``read`` reads; None where it cannot be read."""
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        with pyarrow.parquet.ParquetFile(file, pre_buffer=False, buffer_size=_READ_BYTES) as source:
+            kept = _of_only(_kept(source.schema_arrow, set()), only)
+            rows, columns = source.metadata.num_rows, _columns(source.metadata, kept, named)
+    except (pyarrow.ArrowException, OSError, ValueError, OverflowError, IndexError):
+        return None
+    cells = rows * len(kept)
+    return Looked(name, tuple(sorted(p.lower() for p in kept)), rows, row_bytes(columns), cells * _NUMBER, cells / max(1, LARGE))
+
+
+def read(
+    name: str, file: Path | BinaryIO, folder: Path | None = None, only: Collection[str] = (), named: Collection[str] = (), large: bool = False
+) -> Table:
     """The rows of a Parquet file, counted from 1. Structures become columns with dotted names, lists become JSON. A cell of a column of
     images is the name that ``parquet_images.name_of`` gives to the image; other columns of bytes are left out. Numbers that stand for
-    names by the file's own words become these names. The cells of a large file are in a file on the volume of ``folder``, if it is given; of its
-    columns those in ``only`` are read, in lower case, if any is named. ``named`` are those of ids and groups, in lower
+    names by the file's own words become these names. The cells of a large file, and of a part of a ``large`` table, are in a file on the volume of
+    ``folder``, if it is given; of its columns those in ``only`` are read, if any is named. ``named`` are those of ids and groups, both in lower
     case. Raises NotATable, UserError for a file that will not fit into memory, before it is read, and OSError where that disk is full.
     """
     import pyarrow  # heavy, so only where there is such a file
@@ -43,9 +61,9 @@ def read(name: str, file: Path | BinaryIO, folder: Path | None = None, only: Col
             images = parquet_images.columns(source)
             kept = _kept(source.schema_arrow, set(images.values()))
             rows = source.metadata.num_rows
-            if folder is not None and kept and rows * len(kept) >= LARGE:
+            if folder is not None and kept and (large or rows * len(kept) >= LARGE):
                 if only:
-                    kept = {path: column for path, column in kept.items() if _is_in(only, path)} or kept
+                    kept = _of_only(kept, only)
                     images = {path: column for path, column in images.items() if _is_in(only, column)}
                 _check_columns(name, source, kept, named)
                 return _in_columns(name, source, images, kept, folder)
@@ -225,6 +243,11 @@ def _kept(schema, images: set[str]) -> dict[str, str]:
     return kept
 
 
+def _of_only(kept: dict[str, str], only: Collection[str]) -> dict[str, str]:
+    """Those of the paths ``kept`` that are among the columns ``only``; all where none is, or where these are none."""
+    return {path: column for path, column in kept.items() if _is_in(only, path)} or kept
+
+
 def _is_in(only: Collection[str], path: str) -> bool:
     """Whether one of the columns ``only`` is the one with this path, or a part of it."""
     path = path.strip().lower()
@@ -236,8 +259,12 @@ def _check_columns(name: str, source, kept: dict[str, str], named: Collection[st
     rows = source.metadata.num_rows
     if rows * len(kept) > MOST_CELLS:
         raise too_large(name, f"It has {rows} rows, of which {len(kept)} columns are to be read; at most {MOST_CELLS:,} cells are read.")
-    sizes = _sizes(source.metadata, kept)
-    check_in_columns(name, rows, [(path.lower() in named, size < _FEW_BYTES * rows) for path, size in sizes.items()], memory())
+    check_in_columns(name, rows, _columns(source.metadata, kept, named), memory())
+
+
+def _columns(metadata, kept: Collection[str], named: Collection[str]) -> list[tuple[bool, bool]]:
+    """The columns ``kept`` as ``row_bytes`` takes them."""
+    return [(path.lower() in named, size < _FEW_BYTES * metadata.num_rows) for path, size in _sizes(metadata, kept).items()]
 
 
 def _sizes(metadata, kept: Collection[str]) -> dict[str, int]:

@@ -54,13 +54,14 @@ class _Ends:
     end: int
 
 
-def read(file: Path, ours: Ours, fits: Callable[[], None], repair: bool, folder: Path) -> Table | None:
-    """The table in ``file``, with its cells in a file without a name on the volume of ``folder``; None where it must be read by ours. ``fits``
-    is called before the cells are read, and may raise. Raises OSError where the disk is full."""
+def read(file: Path, ours: Ours, fits: Callable[[], None], repair: bool, folder: Path, large: bool = False) -> Table | None:
+    """The table in ``file``, with its cells in a file without a name on the volume of ``folder``; None where it must be read by ours, as a
+    small one is that is no part of a ``large`` table. ``fits`` is called before the cells are read, and may raise. Raises OSError where the disk is
+    full."""
     import pyarrow
 
     try:
-        if file.stat().st_size < LARGE:
+        if file.stat().st_size < LARGE and not large:
             return None
         with open(file, "rb") as source:
             try:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection
+from pathlib import Path
 
 from trainer.core.input import Input
 from trainer.data import foreign
@@ -28,10 +29,13 @@ def read(source: Input, wanted: set[str], settings, events: Events) -> Table:
     return read_all(source, wanted, settings, events)[0]
 
 
-def read_all(source: Input, wanted: set[str], settings, events: Events, only: Collection[str] = ()) -> list[Table]:
+def read_all(
+    source: Input, wanted: set[str], settings, events: Events, only: Collection[str] = (), large: Collection[Path] = frozenset()
+) -> list[Table]:
     """The tables in one file, which have the same columns: one, unless it is a workbook. Of a large file whose columns lie apart those in ``only``
-    are read, in lower case; all if it is empty. Raises NotATable and UserError as ``read`` does."""
-    tables = _read(source, wanted, settings, events, only)
+    are read, in lower case; all if it is empty. The files in ``large`` are read like large ones: they are parts of a large table. Raises NotATable
+    and UserError as ``read`` does."""
+    tables = _read(source, wanted, settings, events, only, source.file in large)
     for table in tables:
         if not table.rows:
             raise NotATable("has no rows")
@@ -52,10 +56,10 @@ def read_all(source: Input, wanted: set[str], settings, events: Events, only: Co
     return tables
 
 
-def _read(source: Input, wanted: set[str], settings, events: Events, only: Collection[str]) -> list[Table]:
+def _read(source: Input, wanted: set[str], settings, events: Events, only: Collection[str], large: bool) -> list[Table]:
     suffix = extension(source.name)
     if suffix == "parquet":
-        return [parquet.read(source.name, _there(source).file, events.path.parent, only, _named(settings))]
+        return [parquet.read(source.name, _there(source).file, events.path.parent, only, named(settings), large)]
     head = _head(source)
     if suffix in WORKBOOKS and head.startswith(workbook.MAGIC):
         return workbook.read(source.name, source.file, wanted, settings.repairs, settings.sheet)
@@ -68,7 +72,7 @@ def _read(source: Input, wanted: set[str], settings, events: Events, only: Colle
         return [arrays.read(source.name, source.file, suffix, head)]
     if any_content and (why := foreign.by_content(head)):
         raise NotATable(why)
-    return [_plain(source, suffix, wanted, settings, events) or _text(source, suffix, wanted, settings)]
+    return [_plain(source, suffix, wanted, settings, events, large) or _text(source, suffix, wanted, settings)]
 
 
 def _head(source: Input) -> bytes:
@@ -107,8 +111,8 @@ def _unreadable(source: Input, error: OSError) -> UserError:
     )
 
 
-def _plain(source: Input, suffix: str, wanted: set[str], settings, events: Events) -> Table | None:
-    """A large delimited text that is plain; None where it is another."""
+def _plain(source: Input, suffix: str, wanted: set[str], settings, events: Events, large: bool) -> Table | None:
+    """A large delimited text, or a part of a ``large`` table, that is plain; None where it is another."""
     if suffix in _NOT_DELIMITED or settings.encoding or (suffix in WORKBOOKS and _MARKUP.match(_head(source).decode("utf-8", "replace"))):
         return None
 
@@ -121,12 +125,12 @@ def _plain(source: Input, suffix: str, wanted: set[str], settings, events: Event
             raise plain.Unlike from e
 
     def fits() -> None:
-        check(source.name, source.file, True, memory(), _named(settings))
+        check(source.name, source.file, True, memory(), named(settings))
 
-    return plain.read(_there(source).file, ours, fits, settings.repairs, events.path.parent)
+    return plain.read(_there(source).file, ours, fits, settings.repairs, events.path.parent, large)
 
 
-def _named(settings) -> set[str]:
+def named(settings) -> set[str]:
     """The columns of ids and groups, in lower case."""
     asked = (getattr(settings, option, "") for option in ("id_column", "group_column"))  # a prediction has no groups
     return {column.strip().lower() for column in asked if column.strip()}

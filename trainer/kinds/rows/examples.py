@@ -40,6 +40,7 @@ class Rows:
         self._marks = marks or Marks()
         self._prompts = prompts  # conversations are to be answered, and need no answer of their own
         self.left: collections.Counter[str] = collections.Counter()
+        self.unread: in_columns.Unread = {}
         self.read = 0  # rows of conversations, texts or prompts
         self.first: dict[str, int] = {}  # the first row that was left out for a reason, where that helps to find it
         self.missing: list[str] = []  # images that a table names and that are not there
@@ -62,7 +63,7 @@ class Rows:
     def of_all(self, tables: Sequence[Table]) -> list[Sequence[Example]]:
         """The examples of each table. Those of large ones stay in columns."""
         if in_columns.are_large(tables, self._roles):
-            return [*in_columns.examples(tables, self._roles, self._styles, self._marks, self.left)]
+            return [*in_columns.examples(tables, self._roles, self._styles, self._marks, self.left, self.unread)]
         return [self.examples(t) for t in tables]
 
     def by_split(self, table: Table, examples: Sequence[Example]) -> dict[str, Sequence[Example]]:
@@ -94,6 +95,10 @@ class Rows:
             examples = f" ({some(self.missing, 6)})" if self.missing and reason == MISSING else ""
             examples = f" (the first is row {self.first[reason]})" if reason in self.first else examples
             checks.warning("empty_rows", f"{left_out(count, 'row')} of {where} because {reason}{examples}.")
+        if self.unread:
+            found = [(column, *self.unread[column]) for column in self._roles.columns if column in self.unread]
+            cells = some([f"{count_of(n, 'cell')} of {column} (such as {cell.strip()[:30]})" for column, n, cell in found], 6)
+            checks.events.decision("unread_cells", sum(n for _, n, _ in found), f"Cells that are no numbers count as empty: {cells}.")
 
     def _refuse_most(self, where: str) -> None:
         """Raise UserError where most rows hold nothing to learn."""
@@ -154,7 +159,11 @@ class Rows:
         for name in self._roles.columns:
             cells = table.cells(name)
             if self._roles.types[name] == NUMBER:
-                columns.append(values.as_numbers(cells, self._styles.get(name, Style())))
+                style = self._styles.get(name, Style())
+                columns.append(values.as_numbers(cells, style))
+                if strange := [*values.unread(cells, columns[-1], style)]:
+                    count, first = self.unread.get(name, (0, strange[0]))
+                    self.unread[name] = count + len(strange), min(first, *strange)
             else:
                 category = {c: "" if values.is_missing(c) else c.strip() for c in set(cells)}
                 columns.append([category[c] for c in cells])

@@ -12,7 +12,7 @@ from trainer.data import images, names
 from trainer.data.checks import Checks
 from trainer.data.columns import asked as asked_columns, fills, profiles
 from trainer.data.columns.features import NUMBER
-from trainer.data.formats import tables
+from trainer.data.formats import tables, whole
 from trainer.data.formats.table import NotATable, Table
 from trainer.data.ordered import PLACE, RANDOM, TIME, Rule
 from trainer.data.sources import Ignored
@@ -45,10 +45,11 @@ def with_files(candidates: list[Input], ignored: Ignored, settings, events: Even
     asked = (settings.text_column, settings.label_column, settings.text_pair_column)
     wanted = {w.strip().lower() for p in asked for w in (p, *p.split(",")) if w.strip()}
     only = asked_columns.only(settings)
+    large = whole.large(candidates, settings, only)
     found: list[tuple[Table, Input]] = []
     for source in candidates:
         try:
-            found += [(table, source) for table in tables.read_all(source, wanted | only, settings, events, only)]
+            found += [(table, source) for table in tables.read_all(source, wanted | only, settings, events, only, large)]
         except NotATable as e:
             ignored.add(source.name, e)
     if not found:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 LONGEST_LABEL = 500  # characters: a longer one is a text in the wrong place
+Unread = dict[str, tuple[int, str]]  # of each column of numbers that has such cells: how many of them are no number, and the first in the alphabet
 _PLAIN = r"^[+-]?[0-9]{1,50}(\.[0-9]{1,50})?$"  # cells that are the same number in every way of reading, but for a decimal comma
 
 
@@ -34,15 +35,18 @@ def are_large(tables: Sequence[Table], roles: Roles) -> bool:
     return roles.reads_cells and any(isinstance(t, ArrowTable) for t in tables)
 
 
-def examples(tables: Sequence[Table], roles: Roles, styles: dict[str, Style], marks: Marks, left: collections.Counter[str]) -> list[Columnar]:
-    """The examples of each table, in one store. ``left`` counts the rows that cannot be used by the reason."""
+def examples(
+    tables: Sequence[Table], roles: Roles, styles: dict[str, Style], marks: Marks, left: collections.Counter[str], unread: Unread
+) -> list[Columnar]:
+    """The examples of each table, in one store. ``left`` counts the rows that cannot be used by the reason. ``unread`` gets the cells of columns of
+    numbers that are none."""
     of_arrow = [arrow_table.of(t) for t in tables]
     counts = [len(t.numbers) for t in of_arrow]
     cells: list[Column] = []
     filled = numpy.zeros(sum(counts), bool)
     for name in roles.columns:
         column = _all(of_arrow, name)
-        read = _numbers(column, styles.get(name, Style())) if roles.types[name] == NUMBER else _categories(of_arrow, name)
+        read = _numbers(column, styles.get(name, Style()), unread, name) if roles.types[name] == NUMBER else _categories(of_arrow, name)
         cells.append(read)
         filled |= _filled(read)
     if empty := int((~filled).sum()):
@@ -68,7 +72,7 @@ def _all(tables: list[ArrowTable], name: str) -> pyarrow.ChunkedArray:
     return found
 
 
-def _numbers(cells: pyarrow.ChunkedArray, style: Style) -> Strings:
+def _numbers(cells: pyarrow.ChunkedArray, style: Style, unread: Unread, name: str) -> Strings:
     """The cells as ``values.as_numbers`` gives them."""
     import pyarrow
     import pyarrow.compute as pc
@@ -84,6 +88,9 @@ def _numbers(cells: pyarrow.ChunkedArray, style: Style) -> Strings:
     else:
         read = {c: c for c in others}
     changed = any(a != b for a, b in read.items())
+    if strange := [*values.unread(read, read.values(), style)]:
+        of = pyarrow.array(strange, pyarrow.large_string())
+        unread[name] = sum(pc.sum(pc.is_in(chunk, value_set=of)).as_py() or 0 for chunk in cells.chunks), min(strange)
     found = []
     for chunk, mask in zip(cells.chunks, plain):
         if changed and not pc.all(mask, min_count=0).as_py():

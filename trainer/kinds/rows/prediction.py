@@ -14,7 +14,7 @@ from trainer.data.columns.choices import listed, resolve
 from trainer.data.columns.features import NUMBER
 from trainer.data.columns.fills import KEEP
 from trainer.data.columns.values import Style
-from trainer.data.formats import tables
+from trainer.data.formats import tables, whole
 from trainer.data.formats.table import NotATable, Table
 from trainer.data.images import Index
 from trainer.data.pictures import looks
@@ -116,9 +116,10 @@ def _fitting(found: sources.Sources, columns: Columns, label: str, settings, eve
     pictures = any(map(looks.source, columns.names))
     by = settings.id_column.strip()
     only = names_read | {by.lower()} - {""}
+    large = whole.large(found.tables, settings, only)
     for source in found.tables:
         try:
-            read = tables.read_all(source, names_read, settings, events, only)
+            read = tables.read_all(source, names_read, settings, events, only, large)
         except NotATable as e:
             found.ignored.add(source.name, e)
             continue

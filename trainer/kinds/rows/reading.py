@@ -107,7 +107,7 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
     given, rule = grouped.rows, grouped.rule
     by_time = roles.reads_cells and rule.by == ordered.TIME
     by_row = roles.reads_cells and NUMBER not in roles.types.values()
-    keys = Keys(_key(roles), found.sums(), by_row=by_row, by_time=by_time, cells=_cells_of_key(roles))
+    keys = Keys(_key(roles), found.sums(), by_row, by_time, _cells_of_key(roles), checks.events.path.parent)
     complete: Mapping[str, Sequence[Example]]
     if roles.sets is not None:
         complete, labels = splitting.complete(given, roles.sets.separator, keys, settings, checks, rule)
@@ -211,7 +211,7 @@ def _tables(sources: list, found: Sources, index: images.Index, settings, checks
         return from_tables.choose(read, settings, index, found.ignored)
     added = row_by_row.add(read, sources, found.ignored, settings.label_column.strip().lower())
     if not added.label:
-        label, why = label_tables.add(read, settings.label_column)
+        label, why = label_tables.add(read, settings.label_column, checks.events.path.parent)
         if not label and not settings.label_column.strip():
             label, why = contests.label(read)
         added = replace(added, label=label, decisions=[*added.decisions, *([("label_column", label, why)] if label else [])])

@@ -12,7 +12,7 @@ from trainer.core.columnar import taken
 from trainer.core.example import Dataset, Example
 from trainer.core.example_targets import encoded_targets
 from trainer.data.columns.features import CATEGORY, NUMBER
-from trainer.estimators import balance
+from trainer.estimators import balance, folds
 from trainer.kinds.derived import part as parts
 from trainer.kinds.derived.part import Part
 from trainer.kinds.table import encoder as table
@@ -23,6 +23,7 @@ from trainer.targets.number import Number
 
 MAX_ENTRIES = 50_000_000  # of a matrix: 200 MB
 ROWS = 1 << 17  # that are answered at once: a network has several matrices with a row for each. The last bits of an answer depend on it
+_PROBABILITIES = 25_000_000  # of classes at once: 200 MB
 
 
 @dataclass(frozen=True)
@@ -90,15 +91,26 @@ def values(encoder: Encoder, examples: Sequence[Example]) -> numpy.ndarray:
 
 def outputs(encoder: Encoder, examples: Sequence[Example], scores: Callable[[numpy.ndarray], numpy.ndarray], classifies: bool) -> numpy.ndarray:
     """The probabilities or the numbers of ``examples``, a block at a time, on one BLAS thread: sums would depend on their number."""
-    step = min(ROWS, max(1, MAX_ENTRIES // max(1, encoder.width)))
+    outputs_of_a_row = scores(numpy.zeros((0, encoder.width), numpy.float32)).shape[1]
+    step = min(at_once(outputs_of_a_row), max(1, MAX_ENTRIES // max(1, encoder.width)))
     blocks: list[Sequence[Example]] = [examples[i : i + step] for i in range(0, len(examples), step)] or [[]]
     with threads.one_of_blas():
-        return answers(numpy.concatenate([scores(values(encoder, block)) for block in blocks]), classifies)
+        return numpy.concatenate([answers(scores(values(encoder, block)), classifies) for block in blocks])
 
 
-def scored(values: numpy.ndarray, scores: Callable[[numpy.ndarray], numpy.ndarray]) -> numpy.ndarray:
-    """The ``scores`` of encoded rows, a block at a time: a network has several matrices with a row for each."""
-    return numpy.concatenate([scores(values[i : i + ROWS]) for i in range(0, len(values), ROWS)] or [scores(values)])
+def at_once(classes: int) -> int:
+    """How many rows are answered at once: a network has several matrices with a row for each, and a column for each class."""
+    return max(1, min(ROWS, _PROBABILITIES // max(1, classes)))
+
+
+def loss(rows: Encoded, scores: Callable[[numpy.ndarray], numpy.ndarray], classes: int) -> float:
+    """The loss of the ``scores`` of rows, a block at a time. ``classes`` is 0 for regression."""
+    found, step = [], at_once(classes)
+    for start in range(0, len(rows.targets), step):
+        part, targets = answers(scores(rows.values[start : start + step]), bool(classes)), rows.targets[start : start + step]
+        found.append(part[numpy.arange(len(targets)), targets] if classes else part)
+    every = numpy.concatenate(found)
+    return folds.log_loss(every, rows.weights) if classes else folds.loss(every, rows.targets)
 
 
 def softmax(scores: numpy.ndarray) -> numpy.ndarray:

@@ -23,6 +23,9 @@ _BUDGET_SECONDS = 30.0  # for the trees of all folds, on one slow core
 _ROUNDS = 50  # of trees that the budget must allow in each fold
 
 
+KEPT = 25_000_000  # probabilities of held-out rows that each way to fit a model keeps: 200 MB
+
+
 @dataclass(frozen=True)
 class HeldOut:
     """One way to fit a model, and its answers to rows that were held out.
@@ -48,6 +51,10 @@ class Held:
 
     def loss(self, outputs: numpy.ndarray) -> float:
         return folds.loss(outputs, self.targets, self.weights)
+
+    def keeps(self, target: Classes | Number) -> bool:
+        """Whether a model of the training rows keeps its answers to the validation rows, which then are held out."""
+        return self.turns is None and 0 < len(self.examples) * max(1, len(target.labels)) <= KEPT
 
 
 def turns(data: Dataset, target: Classes | Number, settings: Settings) -> Folds | None:

@@ -45,9 +45,12 @@ class Tables(ExampleKind):
 
     def read(self, claim, settings, checks):
         from trainer.kinds.rows import reading
-        from trainer.kinds.table import admission
+        from trainer.kinds.table import admission, many_classes
+        from trainer.memory import memory
 
-        return admission.admitted(self, reading.load(claim, settings, checks), settings, checks.events)
+        data = reading.load(claim, settings, checks)
+        many_classes.check(data, memory())
+        return admission.admitted(self, data, settings, checks.events)
 
     def read_rows(self, sources, columns, settings, events):
         from trainer.kinds.rows import prediction
@@ -83,6 +86,11 @@ class Tables(ExampleKind):
         from trainer.kinds.table import network
 
         network.save(model, plan, folder)
+
+    def leaves_out(self, data):
+        from trainer.kinds.table import many_classes
+
+        return many_classes.leaves_out(data)
 
     def estimator_seconds(self, data, outputs: int) -> float:
         from trainer.kinds.table import columns, held_out, logarithm

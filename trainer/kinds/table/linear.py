@@ -85,7 +85,7 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> LinearTa
     if fitted is None:
         return None
     found = LinearTable(train.encoder, fitted.weights, fitted.bias, tuple(target.labels), loss, held_out)
-    if held.turns is None and held.examples:
+    if held.keeps(target):
         found = replace(found, held_out=(HeldOut(NAME, found.outputs(held.examples), lambda: found),))
     return found
 

@@ -10,7 +10,6 @@ import numpy
 from trainer import threads
 from trainer.config.settings import Settings
 from trainer.core.example import Dataset, Example
-from trainer.estimators import folds
 from trainer.kinds.table import encoded, exchanged, held_out as held_rows, ranges, saved
 from trainer.kinds.table.encoded import Encoded
 from trainer.kinds.table.encoder import HIDDEN, Encoder
@@ -93,7 +92,7 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Perceptr
         validation = encoded.of(data, target, settings, data.splits["validation"], train.encoder)
         layers, _ = _fitted([(train, validation if len(validation.targets) else None)], target, settings, epochs)
     found = PerceptronTable(train.encoder, layers[0], labels)
-    if held.turns is None and held.examples:
+    if held.keeps(target):
         found = replace(found, held_out=(HeldOut(NAME, found.outputs(held.examples), lambda: found),))
     return found
 
@@ -231,7 +230,7 @@ def _fitted(
         if not judged:
             continue
         sizes = [len(other.targets) for _, other in judged]
-        losses.append(float(numpy.average([_loss(layers, other, bool(target.labels)) for layers, other in judged], weights=sizes)))
+        losses.append(float(numpy.average([_loss(layers, other, len(target.labels)) for layers, other in judged], weights=sizes)))
         since = since + 1 if losses[-1] >= min(losses[:-1], default=numpy.inf) else 0
         best = [layers for layers, _ in judged] if since == 0 else best
         if since >= _PATIENCE:
@@ -239,8 +238,8 @@ def _fitted(
     return best or [n.layers() for n in networks], numpy.asarray(losses)
 
 
-def _loss(layers: tuple[Layer, ...], rows: Encoded, classifies: bool) -> float:
-    return folds.loss(encoded.answers(encoded.scored(rows.values, partial(_scores, layers)), classifies), rows.targets, rows.weights)
+def _loss(layers: tuple[Layer, ...], rows: Encoded, classes: int) -> float:
+    return encoded.loss(rows, partial(_scores, layers), classes)
 
 
 class _Network:

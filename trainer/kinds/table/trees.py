@@ -27,6 +27,7 @@ NAME = "trees"
 _NAMES = ("trees", "trees on some columns")  # of the shapes of boosting.SHAPES
 _MAX_CELLS = 25_000_000  # to fit on: 200 MB, of which scikit-learn makes copies
 _BUDGET_SECONDS = 30.0  # for all fits, on one slow core
+_MOST_SECONDS = 300.0  # that the fewest rounds on few rows may be assumed to take: above, there are no trees
 _USEFUL_ROUNDS, _FEWEST_ROUNDS = 80, 10  # with fewer than the first, fewer rows cost less accuracy than fewer rounds
 
 
@@ -48,7 +49,8 @@ class Trees:
         return len(self.forest.value)
 
     def outputs(self, examples: Sequence[Example]) -> numpy.ndarray:
-        blocks = [examples[i : i + encoded.ROWS] for i in range(0, len(examples), encoded.ROWS)] or [examples]
+        step = encoded.at_once(len(self.labels))
+        blocks = [examples[i : i + step] for i in range(0, len(examples), step)] or [examples]
         return numpy.concatenate([self.answers(self.columns.cells(block)) for block in blocks])
 
     def answers(self, cells: numpy.ndarray) -> numpy.ndarray:
@@ -74,10 +76,12 @@ class Trees:
         saved.write(folder, self)
 
 
-def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Trees:
+def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Trees | None:
     """Fit on the training rows, or on an even sample of very many. The number of rounds and the size of the trees are chosen by the
-    loss on held-out rows."""
+    loss on held-out rows, or on a sample of them where the classes are very many. None where they are too many."""
     labels = target.labels
+    if are_too_many(len(labels), columns_of.width(data)):
+        return None
     examples = _sample(data, len(labels), settings.seed)
     held = held_rows.rows(data, target, settings)
     chosen = None
@@ -94,10 +98,11 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Trees:
             shape, rounds, loss, held_out = chosen
             best = boosting.fit(train, None, columns.known, len(labels), shape, max(1, rounds), settings.seed)
             return replace(of(best), held_out_loss=loss, held_out=held_out)
-        validation = _rows(columns, held.examples, target, data, settings) if held.examples else None
+        judging = _drawn(held.examples, max(1, held_rows.KEPT // max(1, len(labels))), settings.seed)
+        validation = _rows(columns, judging, target, data, settings) if judging else None
         found = _by_validation(train, validation, columns, len(labels), settings.seed)
         best = min(found, key=lambda b: b.losses.min() if len(b.losses) else 0.0)
-        if validation is None:
+        if validation is None or not held.keeps(target):
             return of(best)
         held_out = tuple(HeldOut(name, of(b).answers(validation.cells), partial(of, b)) for name, b in zip(_NAMES, found, strict=True))
     return replace(of(best), held_out=held_out)
@@ -188,14 +193,26 @@ def _rounds(shape: Shape, rows: int, columns: int, classes: int, fits: int) -> i
     return int(min(boosting.ROUNDS, max(_FEWEST_ROUNDS, allowed)))
 
 
+def are_too_many(classes: int, columns: int) -> bool:
+    """Whether trees for so many classes would take very long, however few rows and rounds there are: each round has one for each class."""
+    return _FEWEST_ROUNDS * sum(boosting.seconds(s, folds.MOST, columns, _outputs(classes)) for s in boosting.SHAPES) > _MOST_SECONDS
+
+
 def _sample(data: Dataset, classes: int, seed: int) -> Sequence[Example]:
     """The training rows, or as many of them, drawn by ``seed``, as memory and budget allow."""
-    examples, columns, shape = data.splits["train"], columns_of.width(data), boosting.SHAPES[0]
-    room = _MAX_CELLS // columns
+    return _drawn(data.splits["train"], most_rows(columns_of.width(data), classes), seed)
+
+
+def most_rows(columns: int, classes: int) -> int:
+    """The rows that memory and budget allow to fit on."""
+    shape, room = boosting.SHAPES[0], _MAX_CELLS // columns
     fixed = boosting.seconds(shape, 0, columns, _outputs(classes))
     each = boosting.seconds(shape, 1, columns, _outputs(classes)) - fixed
     affordable = int((_BUDGET_SECONDS / (_USEFUL_ROUNDS * len(boosting.SHAPES)) - fixed) / each)
-    most = min(room, max(affordable, folds.MOST))
+    return min(room, max(affordable, folds.MOST))
+
+
+def _drawn(examples: Sequence[Example], most: int, seed: int) -> Sequence[Example]:
     if len(examples) <= most:
         return examples
     kept = numpy.sort(numpy.random.default_rng(seed).permutation(len(examples))[:most])

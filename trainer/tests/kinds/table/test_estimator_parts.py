@@ -290,14 +290,19 @@ def test_the_scale_of_a_column_is_that_of_numpy_to_the_bit(rows):
     assert encoder._scale(numpy.stack([with_gaps, with_gaps], axis=1)) == ([wanted[0]] * 2, [wanted[1]] * 2)
 
 
-def test_encoded_rows_are_scored_in_blocks(monkeypatch):
-    monkeypatch.setattr(encoded, "ROWS", 7)
+@pytest.mark.parametrize("classes", [0, 2])
+def test_losses_and_answers_are_those_of_all_rows_at_once(monkeypatch, classes):
+    draw = numpy.random.default_rng(0)
+    rows = encoded.Encoded(SimpleNamespace(width=2), draw.normal(size=(20, 2)).astype(numpy.float32), draw.integers(0, 2, 20), None)
     sizes: list[int] = []
 
     def doubled(values: numpy.ndarray) -> numpy.ndarray:
         sizes.append(len(values))
         return 2 * values
 
-    values = numpy.arange(40.0).reshape(20, 2)
-    assert (encoded.scored(values, doubled) == 2 * values).all() and sizes == [7, 7, 6]
-    assert encoded.scored(values[:0], doubled).shape == (0, 2)
+    whole = encoded.answers(doubled(rows.values), bool(classes))
+    monkeypatch.setattr(encoded, "_PROBABILITIES", 7 * max(1, classes))
+    assert encoded.loss(rows, doubled, classes) == folds.loss(whole, rows.targets) and sizes[1:] == [7, 7, 6]
+    monkeypatch.setattr(encoded, "values", lambda _, examples: numpy.asarray(examples, numpy.float32).reshape(-1, 2))
+    assert (encoded.outputs(rows.encoder, rows.values, doubled, bool(classes)) == whole).all() and max(sizes[4:]) <= 7
+    assert encoded.outputs(rows.encoder, rows.values[:0], doubled, bool(classes)).shape == ((0, 2) if classes else (0,))
