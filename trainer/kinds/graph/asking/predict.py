@@ -12,6 +12,7 @@ from trainer.kinds.graph.asking import answering, prepared, questions
 from trainer.kinds.graph.asking.prepared import Prepared
 from trainer.kinds.graph.asking.questions import Questions
 from trainer.kinds.graph.delivery import chances, predictions as graph_predictions, scorers, stored
+from trainer.kinds.graph.reading import matrices
 from trainer.kinds.graph.target import Links
 from trainer.run_folder import stop
 from trainer.run_folder.events import Events
@@ -40,7 +41,7 @@ def run(asking: Asking, launcher) -> None:
             chances.restored(described["graph"]["chance"]), float(described["graph"]["threshold"])
     work.mkdir()
     found = sources.find(spec, settings.data_file, events)
-    asked = questions.read([*found.tables, *found.tokens], settings, described, known, events)
+    asked = questions.read([*matrices.as_questions(found.tables, settings, work), *found.tokens], settings, described, known, events)
     ready = prepared.make(asked, known, file, model.folder, described, work, events, spec)
     _tell(asked, ready, described, events)
     stop.check(spec.folder)

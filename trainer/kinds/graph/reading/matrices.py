@@ -37,9 +37,7 @@ def as_edges(sources: Sources, settings, work: Path) -> tuple[Sources, str]:
     if len(found) != 1:
         return sources, ""
     source, (nodes, weights) = found[0]
-    rows, columns = numpy.nonzero(weights)
-    edges = [(nodes[i], nodes[j], repr(float(weights[i, j]))) for i, j in zip(rows.tolist(), columns.tolist())]
-    replaced = {source.name: _written(source, ("source", "target", "weight"), edges, work, "edges")}
+    replaced = {source.name: _edges(source, nodes, weights, work)}
     for other in sources.tables:
         if other is not source and names.LABEL_FILES & names.words(other.name) and (labels := _lines(other, len(nodes), settings)):
             replaced[other.name] = _written(other, ("node", "label"), list(zip(nodes, labels, strict=True)), work, "labels")
@@ -50,12 +48,34 @@ def as_edges(sources: Sources, settings, work: Path) -> tuple[Sources, str]:
     return kept, why
 
 
+def as_questions(tables: Sequence[Input], settings, work: Path) -> list[Input]:
+    """The files with a table of nodes and one of their edges in place of a matrix. The files themselves where there is none, or several."""
+    found = {s.name: matrix for s in tables if (matrix := _read(s, settings)) is not None}
+    if len(found) != 1:
+        return [*tables]
+    asked = []
+    for source in tables:
+        if source.name not in found:
+            asked.append(source)
+            continue
+        nodes, weights = found[source.name]
+        head = () if nodes == _numbered(len(nodes)) else ("node",)  # a node is in the same line of the table as in that of the matrix
+        asked += [_written(source, head, [(n,) for n in nodes], work, "nodes"), _edges(source, nodes, weights, work)]
+    return asked
+
+
+def _edges(source: Input, nodes: list[str], weights: numpy.ndarray, work: Path) -> Input:
+    rows, columns = numpy.nonzero(weights)
+    edges = [(nodes[i], nodes[j], repr(float(weights[i, j]))) for i, j in zip(rows.tolist(), columns.tolist())]
+    return _written(source, ("source", "target", "weight"), edges, work, "edges")
+
+
 def _written(source: Input, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]], work: Path, name: str) -> Input:
-    """The same file of the dataset, as a table with these columns."""
+    """The same file of the dataset, as a table with these columns; without a line of names where there are none."""
     file = work / f"matrix {name}.csv"
     work.mkdir(parents=True, exist_ok=True)
     with open(file, "w", newline="", encoding="utf-8") as target:
-        csv.writer(target).writerows([columns, *rows])
+        csv.writer(target).writerows([*([columns] if columns else []), *rows])
     return replace(source, file=file, size=file.stat().st_size, sha256="")
 
 
@@ -76,10 +96,15 @@ def _read(source: Input, settings) -> tuple[list[str], numpy.ndarray] | None:
         order = {name: i for i, name in enumerate(top)}
         body = [[row[order[n]] for n in nodes] for row in body]
     else:
-        nodes, body = [str(i) for i in range(1, side + 1)], cells
+        nodes, body = _numbered(side), cells
     weights = _numbers(body)
     is_network = weights is not None and MIN_SIDE <= len(nodes) <= MOST_SIDE and _is_network(weights)
     return (nodes, weights) if weights is not None and is_network and (named or (weights == weights.T).all()) else None
+
+
+def _numbered(side: int) -> list[str]:
+    """The names of nodes that have none: the numbers of their lines."""
+    return [str(i) for i in range(1, side + 1)]
 
 
 def _is_network(weights: numpy.ndarray) -> bool:

@@ -17,6 +17,7 @@ from trainer.export import Asking
 from trainer.kinds.graph.asking import answering, extended, predict, prepared, questions
 from trainer.kinds.graph.delivery import stored
 from trainer.kinds.graph.graph import CLASSES, LINKS
+from trainer.kinds.graph.reading import matrices
 from trainer.run_folder import files as json_files
 
 RING = [[i, (i + 1) % 10] for i in range(9)] + [[0, 9]]
@@ -62,6 +63,36 @@ def read(tmp_path, known):
         return questions.read(inputs, options(**given), description or described(), ring or known(), told), told
 
     return asked
+
+
+def ring_matrix(side: int, named: bool) -> str:
+    """The ring as a matrix of ``side`` nodes; those beyond the ring hang on its first node."""
+    weights = numpy.zeros((side, side), int)
+    for a, b in [*RING, *((0, new) for new in range(10, side))]:
+        weights[a, b] = weights[b, a] = 1
+    head = [",".join(["", *(f"n{i}" for i in range(side))])] if named else []
+    return "\n".join([*head, *(",".join([*([f"n{i}"] if named else []), *map(str, row)]) for i, row in enumerate(weights.tolist()))]) + "\n"
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_matrix_asks_about_its_nodes_and_has_the_edges_of_new_ones(tmp_path, known, named):
+    file = tmp_path / "input.csv"
+    file.write_text(ring_matrix(11, named))
+    source = Input("net.csv", file, file.stat().st_size, "", "id")
+    tables = matrices.as_questions([source], options(), tmp_path / "work")
+    ring = known() if named else known([str(i) for i in range(1, 11)])
+    asked = questions.read(tables, options(), described(CLASSES), ring, RecordedEvents())
+    ids = [f"n{i}" for i in range(11)] if named else [str(i) for i in range(1, 12)]
+    assert (asked.asked, asked.files, asked.nodes[0].ids) == ("nodes", ["net.csv"], ids)
+    assert asked.nodes[0].rows.tolist()[:2] == ([2, 3] if named else [1, 2])  # the lines of the matrix
+    assert (ids[0], ids[10]) in zip(asked.edges[0].source, asked.edges[0].target, strict=True)
+
+
+def test_other_tables_of_a_question_stay_as_they_are(tmp_path):
+    file = tmp_path / "pairs.csv"
+    file.write_text("source,target\n" + "".join(f"n{i},n{i + 1}\n" for i in range(9)))
+    source = Input("pairs.csv", file, file.stat().st_size, "", "id")
+    assert matrices.as_questions([source], options(), tmp_path / "work") == [source]
 
 
 @pytest.mark.parametrize(
