@@ -13,7 +13,9 @@ import (
 // Page returns the status and the text of a page, for a user who has logged in.
 func (s *Site) Page(tb testing.TB, user, path string) (status int, doc string) {
 	tb.Helper()
-	answer, err := s.Login(tb, user).Get(s.URL + "/" + path)
+	req, err := http.NewRequestWithContext(tb.Context(), http.MethodGet, s.URL+"/"+path, http.NoBody)
+	require.NoError(tb, err)
+	answer, err := s.Login(tb, user).Do(req)
 	require.NoError(tb, err)
 	defer func() { _ = answer.Body.Close() }()
 	body, err := io.ReadAll(answer.Body)
