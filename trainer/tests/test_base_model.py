@@ -12,7 +12,7 @@ from trainer.core import registry
 from trainer.errors import UserError
 from trainer.models import catalogue, license, vocabulary
 from trainer.run import run
-from trainer.training import candidates
+from trainer.training import comparing
 
 
 def install(models, name: str, hidden: int = 32, tokenizer_file: str = "tokenizer.json", positions: int = 64):
@@ -183,7 +183,7 @@ def test_a_text_model_whose_training_is_cut_by_the_time_limit_is_also_tried_as_i
     from trainer.train import frozen
 
     monkeypatch.setattr(frozen, "reserved", lambda plan, *_: 60.0 * plan.settings.max_minutes)  # nothing is left for the training
-    monkeypatch.setattr(candidates, "_loss", lambda candidate, *_: float(not candidate.variant))  # the frozen one is delivered
+    monkeypatch.setattr(comparing, "_loss", lambda candidate, *_: float(not candidate.variant))  # the frozen one is delivered
     spec = make_run({"all.csv": small_reviews(90)}, epochs=2)
     install(spec.parent.parent.parent / "models", "org/base")
     assert run(str(spec), "local") == 0

@@ -35,7 +35,7 @@ def lines(*sentences: str) -> str:
     ],
 )
 def test_words_in_lines(text, words):
-    found = forms.conll(text)
+    found = forms.conll(text, any_tags=False)
     assert (None if found is None else [s.words for s in found.sentences]) == words
 
 
@@ -46,15 +46,16 @@ def test_sentences_know_their_line_and_their_tags():
 
 
 def test_words_to_predict_need_no_tag():
-    found = forms.conll(lines("a|b", "c"), tagged=False)
+    found = forms.conll(lines("a|b", "c"), untagged=True)
     assert ([(s.words, s.tags) for s in found.sentences], found.columns) == ([(("a", "b"), None), (("c",), None)], ("word",))
-    assert forms.conll(lines("a B-X|b B-X", "c B-X"), tagged=False).sentences[0].tags == ["B-X", "B-X"]
+    assert forms.conll(lines("a B-X|b B-X", "c B-X"), untagged=True).sentences[0].tags == ["B-X", "B-X"]
 
 
 @pytest.mark.parametrize(("tags", "found"), [(49, True), (50, False)])
 def test_very_many_tags_of_another_kind_are_no_tags(tags, found):
     text = lines("w O|w2 O", *(f"w T{i}|v O" for i in range(tags)))
-    assert (forms.conll(text) is not None) == found
+    assert (forms.conll(text, any_tags=False) is not None) == found
+    assert forms.conll(text) is not None, "where the task asks for tags"
 
 
 def test_a_very_long_sentence_is_cut(monkeypatch):
@@ -70,12 +71,13 @@ def test_a_very_long_sentence_is_cut(monkeypatch):
     [
         ([(["a", "b"], ["O", "X"])], [("a", "b")], 0),
         ([(["a", "b"], ["O", "X"]), (["a"], ["O", "O"])], [("a", "b")], 1),
-        ([(["a", "b"], ["O", "X"]), (["a"], []), ([], [])], None, 0),
+        ([(["a", "b"], ["O", "X"]), (["a"], ["O", "O"]), ([], [])], None, 0),
+        ([(["a", "b"], ["O", "X"]), (["a"], [])], [("a", "b"), ("a",)], 0),
         ([(["a"], ["O"])], None, 0),
         ([([1, 2], [0, 1])], [("1", "2")], 0),
         ([("a b", ["O", "X"])], None, 0),
     ],
-    ids=["lists", "one that does not fit", "most do not fit", "one word each", "numbers", "a text"],
+    ids=["lists", "one that does not fit", "most do not fit", "one without tags", "one word each", "numbers", "a text"],
 )
 def test_lists_of_words_and_tags(rows, words, bad):
     found = forms.table(Table("a", ["Tokens", "ner_tags"], [(i, [json.dumps(a), json.dumps(b)]) for i, (a, b) in enumerate(rows, 1)]))

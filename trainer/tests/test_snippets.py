@@ -97,10 +97,10 @@ def test_texts(train, use):
 
 def test_texts_by_an_encoder_as_it_is(make_run, train, use, monkeypatch):
     from trainer.train import frozen
-    from trainer.training import candidates
+    from trainer.training import comparing
 
     monkeypatch.setattr(frozen, "reserved", lambda plan, *_: 60.0 * plan.settings.max_minutes)
-    monkeypatch.setattr(candidates, "_loss", lambda candidate, *_: float(not candidate.variant))
+    monkeypatch.setattr(comparing, "_loss", lambda candidate, *_: float(not candidate.variant))
     install(make_run({}).parent.parent.parent / "models", "org/base")
     folder, result, rows = train({"all.csv": small_reviews(90)}, epochs=1)
     assert result["usage"]["snippet"] == "text/text_mean"

@@ -53,12 +53,11 @@ def _check_matrix(table: Table, seen: dict[str, Profile]) -> None:
     """Raise UserError where rows and columns have the same names, or none and the same values: each cell is about a pair."""
     side = len(table.rows)
     first, *others = table.columns
-    numeric = all(seen[n].numeric or not seen[n].cells for n in others)
-    if not MIN_SIDE <= side <= MOST_SIDE or not numeric:
+    if not MIN_SIDE <= side <= MOST_SIDE or any(n not in seen or (seen[n].cells and not seen[n].numeric) for n in others):
         return
     named = len(others) == side and {c.strip().lower() for c in table.cells(first)} == {n.strip().lower() for n in others}
     unnamed = not table.has_header or all(n.startswith("value ") for n in table.columns)  # an array of NumPy has no names
-    rows = [cells for _, cells in table.rows] if unnamed and len(table.columns) == side and seen[first].numeric else []
+    rows = [cells for _, cells in table.rows] if unnamed and len(table.columns) == side and first in seen and seen[first].numeric else []
     if named or (rows and all(rows[i][j] == rows[j][i] for i in range(side) for j in range(i))):
         raise UserError(
             "matrix",

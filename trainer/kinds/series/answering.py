@@ -11,14 +11,15 @@ from trainer.data.checks import Checks
 from trainer.data.columns import choices, clocks, epochs, joined_clocks, profiles
 from trainer.data.columns.values import Style
 from trainer.data.formats import tables as read_tables
-from trainer.data.formats.melted import SERIES
 from trainer.data.formats.table import NotATable, Table
-from trainer.data.formats.turned import Turned
 from trainer.errors import UserError, reading_model, some
-from trainer.kinds.series import apart, columns, forecaster, gathered, methods, results, spreading, turning
+from trainer.kinds.series import columns, forecaster, gathered, methods, results
 from trainer.kinds.series.calendar import NUMBER
 from trainer.kinds.series.columns import Found
 from trainer.kinds.series.forecaster import Forecaster
+from trainer.kinds.series.layouts import apart, spreading, turning
+from trainer.kinds.series.layouts.melted import SERIES
+from trainer.kinds.series.layouts.turned import Turned
 from trainer.kinds.series.panel import Panel, filled
 from trainer.kinds.series.steps import Details
 from trainer.models import saved_model

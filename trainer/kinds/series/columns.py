@@ -12,14 +12,14 @@ from trainer.data.columns import across, choices, clocks, dates, epochs, joined_
 from trainer.data.columns.clocks import Clock
 from trainer.data.columns.profiles import Profile
 from trainer.data.columns.values import Style
-from trainer.data.formats.melted import Melted
 from trainer.data.formats.table import Table
-from trainer.data.formats.turned import Turned
 from trainer.errors import UserError, some
 from trainer.kinds.rows import gaps
 from trainer.kinds.series import calendar
-from trainer.kinds.series.apart import FEW_IDS, MOST_IDS, NONE, cells_of, check_steps, ids_of, of_columns, of_rows, tell
 from trainer.kinds.series.calendar import DATE, PERIOD, PLAIN, QUARTER, REGULAR, TIME, WEEK, Calendar
+from trainer.kinds.series.layouts.apart import FEW_IDS, MOST_IDS, NONE, cells_of, check_steps, ids_of, of_columns, of_rows, tell
+from trainer.kinds.series.layouts.melted import Melted
+from trainer.kinds.series.layouts.turned import Turned
 
 _TARGETS = ("value", "target", "y", "label", "count", "demand", "sales", "observation", "measurement", "wert")
 _WEEK = re.compile(r"(\d{4})[-/ ]?W(\d{1,2})", re.I)

@@ -6,8 +6,8 @@ from trainer.data.checks import Checks
 from trainer.data.columns import values
 from trainer.data.formats.table import Table
 from trainer.errors import UserError, count, left_out
-from trainer.kinds.series import apart
 from trainer.kinds.series.columns import Found
+from trainer.kinds.series.layouts import apart
 from trainer.kinds.series.panel import Panel, filled
 
 FEWEST = 8  # values of a series

@@ -20,10 +20,11 @@ from trainer.data.formats.table import Table
 from trainer.errors import UserError, count, some
 from trainer.gc_pause import paused
 from trainer.kinds.rows import from_tables
-from trainer.kinds.series import apart, columns, gathered, judging, seasons, spreading, steps as examples_of, turning
+from trainer.kinds.series import columns, gathered, judging, seasons, steps as examples_of
 from trainer.kinds.series.calendar import Calendar
 from trainer.kinds.series.columns import Found
 from trainer.kinds.series.lags import Lags
+from trainer.kinds.series.layouts import apart, spreading, turning
 from trainer.kinds.series.panel import Panel
 
 _CLEAR = 0.7  # how sure a claim is that nobody asked for

@@ -50,8 +50,8 @@ class Found:
 def conll(text: str, untagged: bool = False, any_tags: bool = True) -> Found | None:
     """Words in lines with their tag in the last of two to four columns, and empty lines between the sentences; None for another file.
 
-    With ``untagged``, lines may also hold a word alone, and no word needs a tag. Without ``any_tags``, there are at most 50 tags or they are
-    tags of entities, so that columns of numbers are no tagged words.
+    With ``untagged``, lines may also hold a word alone, and no word needs a tag. Without ``any_tags``, one of the tags is O, and there are at most
+    50 or they are tags of entities: lines of two words, or columns of numbers, are no tagged words.
     """
     sentences: list[Sentence] = []
     rows: list[tuple[int, list[str]]] = []
@@ -75,7 +75,8 @@ def conll(text: str, untagged: bool = False, any_tags: bool = True) -> Found | N
     if width < 2:
         return Found("one word in each line", sentences, ("word",), "")
     tags = {t for s in sentences for t in s.tags or ()}
-    if not (tags or untagged) or not (any_tags or len(tags) <= _FEW or all(_TAG.fullmatch(t) for t in tags)):
+    is_usual = OUTSIDE in tags and (len(tags) <= _FEW or all(_TAG.fullmatch(t) for t in tags))
+    if not (tags or untagged) or not (any_tags or is_usual):
         return None
     return Found(f"a word in each line, with its tag in column {width}", sentences, ("column 1",), f"column {width}")
 

@@ -10,7 +10,7 @@ from small_series import monthly
 
 from trainer.data.columns import across, profiles
 from trainer.data.formats.table import Table
-from trainer.data.formats.turned import Turned
+from trainer.kinds.series.layouts.turned import Turned
 from trainer.run import run
 
 YEARS = tuple(str(y) for y in range(1990, 2002))

@@ -7,8 +7,8 @@ import pytest
 from small_series import monthly
 
 from trainer.data.columns import side_by_side, step_columns
-from trainer.data.formats.melted import Melted
 from trainer.data.formats.table import Table
+from trainer.kinds.series.layouts.melted import Melted
 from trainer.run import run
 
 

@@ -17,7 +17,7 @@ from trainer.answer.model import Model
 from trainer.kinds.text import averaged
 from trainer.measure.predictions import of_scores
 from trainer.run import run
-from trainer.training import candidates
+from trainer.training import comparing
 
 
 def answered(noise: int, rows: int = 400, extra=(0.0, 0.0), truth_of: int = 1):
@@ -63,7 +63,7 @@ def test_they_are_not_averaged_where_nothing_can_tell_how(network, words, why):
 @pytest.fixture
 def made(make_run, schemas, monkeypatch) -> Path:
     """The folder of a run that delivers an installed encoder averaged with words."""
-    monkeypatch.setattr(candidates, "_loss", lambda candidate, *_: float(candidate.beside is None))
+    monkeypatch.setattr(comparing, "_loss", lambda candidate, *_: float(candidate.beside is None))
     monkeypatch.setattr(averaged, "_ROWS", 10)
     chance = random.Random(5)
     rows = [[" ".join([*chance.choices(WORDS, k=5), "good" if i % 2 else "bad", str(i)]), "yes" if i % 2 else "no"] for i in range(160)]

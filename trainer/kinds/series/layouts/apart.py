@@ -10,12 +10,12 @@ from trainer.data.columns import choices
 from trainer.data.columns.across import ROW
 from trainer.data.columns.clocks import Clock
 from trainer.data.columns.profiles import Profile
-from trainer.data.formats.melted import Melted
 from trainer.data.formats.table import Table
-from trainer.data.formats.turned import Turned
 from trainer.errors import UserError, some
 from trainer.kinds.series import calendar
 from trainer.kinds.series.calendar import TIME, Calendar
+from trainer.kinds.series.layouts.melted import Melted
+from trainer.kinds.series.layouts.turned import Turned
 
 NONE = "none"
 TWO_AT_ONCE = "two_at_once"  # the code of what is wrong where rows of one moment belong to no series

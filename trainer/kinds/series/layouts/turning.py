@@ -8,9 +8,9 @@ from trainer.data.columns import across as times_across, choices, profiles
 from trainer.data.columns.across import ROW, Across
 from trainer.data.columns.fills import KEEP
 from trainer.data.formats.table import Table
-from trainer.data.formats.turned import Turned
 from trainer.data.sources import Ignored
 from trainer.errors import UserError, count, left_out, some
+from trainer.kinds.series.layouts.turned import Turned
 
 _ABOUT = ("metadata", "codebook", "readme", "info")  # in the names of tables that only describe another one
 

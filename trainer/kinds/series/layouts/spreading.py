@@ -4,11 +4,11 @@ from collections.abc import Collection, Sequence
 
 from trainer.data.columns import choices, profiles, side_by_side
 from trainer.data.columns.fills import KEEP
-from trainer.data.formats.melted import SERIES, VALUE, Melted
 from trainer.data.formats.table import Table
-from trainer.data.formats.turned import Turned
 from trainer.errors import UserError, some
 from trainer.kinds.series import columns
+from trainer.kinds.series.layouts.melted import SERIES, VALUE, Melted
+from trainer.kinds.series.layouts.turned import Turned
 
 ALL, NONE = "all", "none"
 _ONE = "To forecast one of them alone, set task to forecast and label_column to it. To predict one from the others, set label_column alone."

@@ -6,7 +6,7 @@ import numpy
 
 from trainer.data.formats.table import Table
 from trainer.data.formats.tables import unique
-from trainer.data.formats.turned import Rows
+from trainer.kinds.series.layouts.turned import Rows
 
 SERIES, VALUE = "series", "value"
 
