@@ -19,6 +19,7 @@ GROUPS = frozenset("subject subjects patient patients person persons participant
 _OTHERS = frozenset("x data dataset feature features input inputs sample samples measurements text texts sentences tweets reviews lines".split())
 _TEXT = "text"  # the only column of a table whose rows are the lines of a file
 _WORDS = 2.0  # of such a line, on average
+_NO_NAME = "0"  # what pandas writes above a column without a name
 _LINES = (*names.ANY_CONTENT, "csv", "tsv", "tab", "labels")
 
 
@@ -41,16 +42,15 @@ class _Lines:
 
     def of(self, table: Table) -> tuple[str, list[str]] | None:
         """The name of the column, empty for none, and the cells, if the file has as many as ``table`` has rows, perhaps below a name. A first number
-        is a cell: taken for a name, it would move all others to the rows before them. Only the 0 that pandas writes above a column without a name
-        is none, if the table has names, too."""
+        is a cell: taken for a name, it would move all others to the rows before them. Only ``_NO_NAME`` is none, if the table has names, too."""
         rows = len(table.rows)
         if len(self.cells) == rows:
             return self.column, self.cells
         first, *rest = self.cells
-        if first == "0" and table.has_header and not self.column and len(rest) == rows:
-            return "", rest
-        is_name = not self.column and first and first not in rest and values.number(first) is None
-        return (first, rest) if is_name and len(rest) == rows else None
+        if self.column or len(rest) != rows:
+            return None
+        is_name = first and first not in rest and values.number(first) is None
+        return (first, rest) if is_name or (first == _NO_NAME and table.has_header) else None
 
 
 def add(found: list[Table], sources: Sequence[Input], ignored: Ignored, asked: str) -> Added:
@@ -62,10 +62,10 @@ def add(found: list[Table], sources: Sequence[Input], ignored: Ignored, asked: s
     wide = [t for t in found if (len(t.columns) > 1 or t.columns == [_TEXT]) and len(t.rows) >= MIN_ROWS]
     lines = _files(found, sources) if wide else []
     added = Added()
-    added.label, of_labels = _add_all(LABELS, [t for t in wide if not _has_label(t, asked)], lines, asked, found, ignored)
-    added.group, of_groups = _add_all(GROUPS, wide, lines, "", found, ignored)
+    added.label, of_labels, below = _add_all(LABELS, [t for t in wide if not _has_label(t, asked)], lines, asked, found, ignored)
+    added.group, of_groups, _ = _add_all(GROUPS, wide, lines, "", found, ignored)
     if added.label:
-        added.decisions.append(("label_column", added.label, f"The label of each row is in {some(of_labels, 3)}, line by line."))
+        added.decisions.append(("label_column", added.label, f"The label of each row is in {some(of_labels, 3)}, line by line.{below}"))
     if added.group:
         why = f"Rows with the same {added.group}, which is in {some(of_groups, 3)}, stay in one split, and the {added.group} is not read."
         added.decisions.append(("group_column", added.group, why))
@@ -88,9 +88,11 @@ def texts(sources: Sequence[Input]) -> list[Table]:
     return found
 
 
-def _add_all(role: frozenset[str], wide: list[Table], lines: list[_Lines], asked: str, found: list[Table], ignored: Ignored) -> tuple[str, list[str]]:
-    """The name of the column that was added to tables, empty for none, and the files that hold it."""
-    column = ""
+def _add_all(
+    role: frozenset[str], wide: list[Table], lines: list[_Lines], asked: str, found: list[Table], ignored: Ignored
+) -> tuple[str, list[str], str]:
+    """The name of the column that was added to tables, empty for none, the files that hold it, and a sentence where their first line is no label."""
+    column = below = ""
     files: list[str] = []
     candidates = [f for f in lines if role & names.words(f.file)]
     for table in wide:
@@ -101,11 +103,13 @@ def _add_all(role: frozenset[str], wide: list[Table], lines: list[_Lines], asked
         if fitting is None:
             _refuse(table, file, role)
             continue
-        name = fitting[0] or min(role & names.words(file.file))
+        name = fitting[0] if fitting[0] not in ("", _NO_NAME) else min(role & names.words(file.file))
         if table.lacks([name]) and asked in ("", name.lower()):
             _join(table, file, name, fitting[1], found, ignored)
             column, files = name, [*files, file.file]
-    return column, files
+            if fitting[0] == _NO_NAME:
+                below = f" Its first line, {_NO_NAME}, is what pandas writes above a column without a name: there is a line more than rows."
+    return column, files, below
 
 
 def _has_label(table: Table, asked: str) -> bool:

@@ -59,6 +59,13 @@ def test_the_lines_of_a_file_are_the_labels_of_the_rows(tmp_path, table, file, l
     assert [(what, choice) for what, choice, _ in added.decisions] == [("label_column", column)] and file in added.decisions[0][2]
 
 
+def test_what_pandas_writes_above_labels_without_a_name_is_no_label_and_is_said(tmp_path):
+    codes = [str(i % 2) for i in range(_N)]
+    for lines, told in ((["0", *codes], True), (codes, False)):
+        added, found, _ = _add(tmp_path, [_table("X.csv")], {"y.csv": lines})
+        assert (found[0].cells("y"), "Its first line, 0," in added.decisions[0][2]) == (codes, told)
+
+
 def test_each_table_has_the_file_of_its_name_and_the_subjects_are_groups(tmp_path):
     tables = [_table("train/X_train.txt"), _table("test/X_test.txt", 25)]
     files = {f"{s}/{what}_{s}.txt": lines[:n] for what, lines in (("y", _LABELS), ("subject", _WHO)) for s, n in (("train", _N), ("test", 25))}

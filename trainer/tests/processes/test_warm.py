@@ -1,5 +1,6 @@
 """The warm process of a machine and its copies, without Ray: what a copy has of its asker, and who ends with whom."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -11,7 +12,6 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy
 import pytest
@@ -21,7 +21,7 @@ from result_checks import check_success
 from trainer.launch.worker_process import Copy
 from trainer.run_folder.lease import LEASE_LOST
 from trainer.standby import copies, driver
-from trainer.warm import client, keeper, place, pool, wire
+from trainer.warm import client, keeper, place, wire
 
 ADDRESS = "127.0.0.1:1"
 START_SECONDS = 120.0
@@ -35,17 +35,23 @@ def until(happened):
     return found
 
 
+def states(process: int) -> set[str]:
+    """The states of the threads of a process; none of one that is gone."""
+    found = set()
+    for task in Path(f"/proc/{process}/task").glob("*/stat"):
+        with contextlib.suppress(OSError):  # it has just ended
+            found.add(task.read_text().rpartition(")")[2].split()[0])
+    return found
+
+
 def is_alive(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+    return bool(states(process) - {"Z"})
 
 
 def stop(process: int) -> None:
     """Stop a process and wait for it: a thread of it may still answer for a moment after the signal is sent."""
     os.kill(process, signal.SIGSTOP)
-    until(lambda: all(task.read_text().rpartition(")")[2].split()[0] == "T" for task in Path(f"/proc/{process}/task").glob("*/stat")))
+    until(lambda: states(process) == {"T"})
 
 
 @pytest.fixture(scope="module")
@@ -298,106 +304,3 @@ def test_a_copy_outlives_the_warm_process_and_nobody_gets_a_new_one(tmp_path, mo
     to.close()
     until(lambda: not is_alive(copy))
     shutil.rmtree(folder)
-
-
-class Stage:
-    """A keeper with programs that stand for the warm process, one after the other. ``left`` is set when it is done, ``starts`` counts them."""
-
-    def __init__(self, monkeypatch, folder: Path, program: str, patience: float, free: int):
-        self.left, self.starts = threading.Event(), 0
-        monkeypatch.setattr(place, "folder", lambda: folder)
-        monkeypatch.setattr(keeper, "LOOK_SECONDS", 0.05)
-        monkeypatch.setattr(keeper, "START_SECONDS", patience)
-        monkeypatch.setattr(keeper, "room", lambda: free)
-        monkeypatch.setattr(keeper, "SERVER", ("-S", "-c", program))
-        start = keeper.Keeper._start
-
-        def counted(this: keeper.Keeper) -> None:
-            self.starts += 1
-            start(this)
-
-        monkeypatch.setattr(keeper.Keeper, "_start", counted)
-        self.keeper = keeper.Keeper(ADDRESS, self.left.set)
-
-
-@pytest.mark.parametrize(
-    ("program", "patience", "free", "starts"),
-    [
-        pytest.param("pass", START_SECONDS, 10**12, 1, id="nobody has come for a while"),
-        pytest.param("raise SystemExit(1)", START_SECONDS, 10**12, keeper.MAX_STARTS, id="it cannot start"),
-        pytest.param("import time; time.sleep(600)", 0.0, 10**12, keeper.MAX_STARTS, id="it hangs"),
-        pytest.param("pass", START_SECONDS, 10**8, 0, id="the machine has no room"),
-    ],
-)
-def test_a_keeper_leaves_when_it_has_nothing_to_keep(monkeypatch, tmp_path, program, patience, free, starts):
-    stage = Stage(monkeypatch, tmp_path, program, patience, free)
-    assert stage.left.wait(START_SECONDS)
-    assert stage.starts == starts
-
-
-@pytest.mark.parametrize(
-    ("limit", "used", "statistics", "free"),
-    [
-        pytest.param("4000", "3000", "anon 1\ninactive_file 500", 1500, id="files that can go are free"),
-        pytest.param("4000", "3000", "", 1000, id="there are none"),
-        pytest.param("max", "3000", "inactive_file 500", 9000, id="there is no limit"),
-        pytest.param("20000", "3000", "", 9000, id="the machine has less"),
-    ],
-)
-def test_the_room_for_a_warm_process_is_that_of_its_container(monkeypatch, tmp_path, limit, used, statistics, free):
-    names = [str(tmp_path / name) for name in ("max", "current", "stat")]
-    for name, text in zip(names, (limit, used, statistics), strict=True):
-        Path(name).write_text(text)
-    monkeypatch.setattr(keeper, "available", lambda: 9000)
-    monkeypatch.setattr(keeper, "_CONTAINERS", (tuple(names), ("/nothing", "/nothing", "/nothing")))
-    assert keeper.room() == free
-
-
-class FakeRay:
-    """Stands for the module ray in pool: three machines, and the keepers that are there."""
-
-    cloudpickle = SimpleNamespace(register_pickle_by_value=lambda _: None)
-
-    def __init__(self, keepers: list[str]):
-        self.keepers, self.begun, self.ended = keepers, [], []
-        self.util = SimpleNamespace(list_named_actors=lambda **_: [{"name": k, "namespace": pool.NAMESPACE} for k in keepers])
-
-    def nodes(self):
-        machines = [("c", True, {}), ("b", True, {"node:__internal_head__": 1.0}), ("a", True, {}), ("d", False, {})]
-        return [{"NodeID": name, "Alive": alive, "Resources": resources} for name, alive, resources in machines]
-
-    def remote(self, _):
-        return self
-
-    def options(self, name, num_cpus, lifetime, **_):
-        assert (num_cpus, lifetime) == (0, "detached"), "an idle process holds nothing in Ray's books"
-        return SimpleNamespace(remote=lambda *_: self.begun.append(name))
-
-    def get_actor(self, name, namespace):
-        return name
-
-    def kill(self, name, no_restart):
-        self.ended.append(name)
-
-
-@pytest.mark.parametrize(
-    ("most", "present", "begun", "ended"),
-    [
-        pytest.param("2", [], ["b", "a"], [], id="the head comes first, and there are no more than allowed"),
-        pytest.param("9", ["b"], ["a", "c"], [], id="the others follow"),
-        pytest.param("2", ["b", "a"], [], [], id="all are there"),
-        pytest.param("1", ["b", "a"], [], ["a"], id="there are more than allowed"),
-        pytest.param("1", ["old"], ["b"], ["old"], id="one of another version"),
-        pytest.param("1", ["stranger"], ["b"], [], id="one of another service stays"),
-        pytest.param("0", ["old"], [], [], id="none are wanted"),
-    ],
-)
-def test_which_machines_get_a_keeper(monkeypatch, most, present, begun, ended):
-    monkeypatch.setenv("WARM_WORKERS", most)
-    monkeypatch.setattr(pool, "NodeAffinitySchedulingStrategy", lambda *_, **__: None)
-    names = {name: pool._name(name) for name in "abc"} | {"old": f"{pool._owner()}-0-b", "stranger": "other-0-b"}
-    fake = FakeRay([names[p] for p in present])
-    monkeypatch.setattr(pool, "ray", fake)
-    pool.renew({})
-    assert fake.begun == [names[b] for b in begun]
-    assert fake.ended == [names[e] for e in ended]

@@ -43,8 +43,9 @@ def find(images: list[Input]) -> Sides | None:
             "beside the objects cannot be learnt, and a model would learn the colour that was put there.",
             "Add the pictures as they were taken, and the masks as files of their own, for example images/a.png and masks/a.png.",
         )
-    pictures = [i for i in images if (look := _look(i)) is not None and look.masked]
-    return Sides(pictures, pictures, [i for i in images if i not in pictures], [])
+    masked = [(look := _look(i)) is not None and look.masked for i in images]
+    pictures = [i for i, has in zip(images, masked) if has]
+    return Sides(pictures, pictures, [i for i, has in zip(images, masked) if not has], [])
 
 
 def _look(image: Input) -> _Look | None:

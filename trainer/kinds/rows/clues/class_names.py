@@ -20,7 +20,7 @@ _MOST_BYTES, MOST_CLASSES = 1 << 20, values.MOST_SPELLINGS
 _LONGEST = 100  # characters of a name
 _NUMBER_FIRST = re.compile(r"""["']?(\d+)["']?\s*[:,;=\t ]\s*["']?(.*?)["']?,?""")
 _NUMBER_LAST = re.compile(r"""["']?(.*?)["']?\s*[:,;=\t ]\s*["']?(\d+)["']?,?""")
-_IN_CARD = re.compile(r"class_label:\s*\n\s*names:\s*\n((?:\s*['\"]?\d+['\"]?:[^\n]*\n)+)")
+_IN_CARD = re.compile(r"class_label:[ \t\r]*\n[ \t]*names:[ \t\r]*\n((?:[ \t]*['\"]?\d+['\"]?:[^\n]*\n)+)")
 
 
 def name(group: list[Table], roles: Roles, found: Sources) -> None:
@@ -87,7 +87,7 @@ def _pairs(source: Input, text: str, wanted: set[str]) -> list[dict[str, str]]:
 
 def _of_lines(text: str, pattern: re.Pattern[str], number: int) -> dict[str, str]:
     """The numbers and names of lines that all have both, but for a first one with the names of columns. No number stands twice."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]  # long blanks would keep the pattern busy for hours
     matches = [pattern.fullmatch(line) for line in lines]
     if len(lines) > 2 and matches[0] is None:
         matches = matches[1:]

@@ -20,7 +20,7 @@ def without(found: list[Table], ignored: Ignored) -> list[Table]:
     """The tables without those that hold the same rows as another one of the same split and name, but for what a copy is called. Large tables,
     whose cells stay in files, are not compared."""
     first: dict[tuple, str] = {}
-    kept = []
+    copies: set[int] = set()
     for table in sorted(found, key=lambda t: (len(t.name), t.name)):  # data.csv comes before data (1).csv
         if type(table) is Table and len(table.rows) >= _FEWEST:
             rows = hash(tuple(tuple(values.label(c) for c in row) for _, row in table.rows))
@@ -28,10 +28,9 @@ def without(found: list[Table], ignored: Ignored) -> list[Table]:
             key = (name, tuple(c.lower() for c in table.columns), names.split_of(table.name), len(table.rows), rows)
             if key in first:
                 ignored.add(table.name, f"has the same rows as {first[key]}")
-                continue
-            first[key] = table.name
-        kept.append(table)
-    return [t for t in found if any(t is k for k in kept)]
+                copies.add(id(table))
+            first.setdefault(key, table.name)
+    return [t for t in found if id(t) not in copies]
 
 
 def check_forms(group: list[Table]) -> None:

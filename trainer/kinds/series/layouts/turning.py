@@ -44,8 +44,8 @@ def _behind(tables: list[Table], first: Across, others: set[int]) -> dict[int, A
 
 
 def joined(tables: list[Turned], known: Mapping[tuple[str, ...], int] | None = None) -> list[Table]:
-    """Tables of steps in their order: those for validation and test go on where the series of the training end, or those that a model ``knows`` where
-    there are none for training. Others are as they are. Raises UserError for different steps."""
+    """Tables of steps in their order: those for validation and test go on where the series of the training end, or those that a model
+    has ``known`` where there are none for training. Others are as they are. Raises UserError for different steps."""
     if not all(t.across.steps for t in tables):
         return list(tables)
     if len(kinds := {t.across.step or "unknown" for t in tables}) > 1:
