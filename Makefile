@@ -18,6 +18,9 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # is compiled once. The race detector needs cgo.
 export CGO_ENABLED ?= 0
 RACE := CGO_ENABLED=1 go
+# Packages that compute much run without the race detector, where they have no goroutines and no generic functions: docs/development.md says why.
+WITHOUT_RACE := modernc.org/sqlite/lib compress/flate image image/draw image/png golang.org/x/image/font/sfnt golang.org/x/image/vector
+RACE_FLAGS := -race $(WITHOUT_RACE:%=-gcflags=%=-race=false)
 export RAY_PYTHON ?= $(PYTHON)
 export SHARED_DIR ?= $(CURDIR)/var/shared
 export STATE_DIR  ?= $(CURDIR)/var/state
@@ -122,7 +125,7 @@ REAL_TESTS = ^($$($(ON_REAL_PARTS) | xargs grep -hoE '^func (Test|Fuzz)[A-Za-z0-
 export GORACE ?= atexit_sleep_ms=0
 # The tests of a package wait much more than they compute, so eight of them run at once, and three packages.
 # Without go vet, which would look at each package that they import, too: make lint has its checks, for all build tags.
-GO_TEST := -race -vet=off -ldflags=-w -p 3 -parallel 8 -timeout 30m
+GO_TEST := $(RACE_FLAGS) -vet=off -ldflags=-w -p 3 -parallel 8 -timeout 30m
 # The durations of the last run, which make test-durations prints.
 DURATIONS := var/durations
 go_tests = env CGO_ENABLED=1 $(GOTESTSUM) --format pkgname --format-hide-empty-pkg --junitfile $(DURATIONS)/$(1).xml --
@@ -131,7 +134,7 @@ go_tests = env CGO_ENABLED=1 $(GOTESTSUM) --format pkgname --format-hide-empty-p
 test: test-integration test-trainer ## all tests: those in Go, then those of the training program
 
 test-unit: ## the Go tests that need nothing but Go: some minutes
-	@$(RACE) test -race -shuffle=on ./...
+	@$(RACE) test $(RACE_FLAGS) -shuffle=on ./...
 
 # What the tests of the training program read of this repository; one that opens another file of it fails.
 TRAINER_READS := trainer test/dataset test/setup test/stored deploy/images/ray docs/training.md docs/zoo.md $(wildcard extractor_info*.json) \
@@ -172,7 +175,7 @@ test-program: ui
 
 test-race-program: ui
 	@[ -x bin/extractor-test-race ] || echo "building the service for the tests (some minutes where Go's build cache is empty)" >&2
-	@$(RACE) build -race -tags crash -o bin/extractor-test-race ./cmd/extractor
+	@$(RACE) build $(RACE_FLAGS) -tags crash -o bin/extractor-test-race ./cmd/extractor
 
 test-programs: test-program test-race-program
 	@go build -o bin/test-share ./test/share
@@ -207,14 +210,22 @@ e2e-kuberay: build ## trainings on a real Kubernetes node: the Helm chart, RayJo
 	test/cluster/image.sh clowder-ray/extractor:e2e bin/extractor && \
 	go test -tags kuberay -count=1 -v -failfast -timeout 45m $(if $(RUN),-run '$(RUN)') ./test/kuberay
 
-lint: $(LINT) $(VENV)/ready lint-helm lint-docker lint-scripts lint-layers lint-workflows lint-ui lint-words lint-files lint-pictures docs vuln ## run all linters
+# Two at once, the slowest first: mypy has one thread. --output-sync keeps the lines of a linter together.
+.PHONY: lint-all lint-go lint-python
+lint: ## run all linters
+	@$(MAKE) --no-print-directory -j2 --output-sync=target lint-all
+
+lint-all: lint-python lint-go lint-helm lint-docker lint-scripts lint-layers lint-workflows lint-ui lint-words lint-files lint-pictures docs vuln
+
+lint-go: $(LINT) # all build tags at once leave out three small files; go vet reads two of them
 	@go mod tidy -diff
+	@$(LINT) run --build-tags 'integration crash docker kuberay clowder1 clowder2 soak' ./...
+	@go vet -tags nokubernetes ./cmd/extractor/... ./internal/job/crash
+
+lint-python: $(VENV)/ready
 	@$(VENV)/bin/ruff check -q --config trainer/ruff.toml trainer test
 	@$(VENV)/bin/ruff format -q --check --config trainer/ruff.toml trainer test
 	@$(VENV)/bin/mypy --config-file trainer/mypy.ini --cache-dir $(CACHE)/mypy --no-error-summary
-	@$(LINT) run ./...
-	@$(LINT) run --build-tags 'integration crash docker kuberay clowder1 clowder2 soak' ./...
-	@go vet -tags nokubernetes ./cmd/extractor/...
 
 .PHONY: lint-quick
 lint-quick: $(LINT) $(VENV)/ready lint-scripts lint-workflows lint-words lint-files lint-pictures ## run the linters that take seconds; the pre-commit hook

@@ -6,6 +6,8 @@ cd "$(dirname "$0")/../.."
 cache=${CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/clowder-ray} # as in the Makefile
 pins=test/setup/lint-tools.txt
 dir=$cache/lint-tools-$(sha256sum "$pins" | cut -c1-12)
+mkdir -p "$cache"
+exec 9>"$dir.lock" && flock 9 # make lint runs two linters at once
 if [ ! -f "$dir/ready" ]; then
 	uv=$(command -v uv || echo "$cache/tools/bin/uv") # test/setup/venv.sh installs it there
 	rm -rf "$dir"
@@ -13,6 +15,7 @@ if [ ! -f "$dir/ready" ]; then
 	VIRTUAL_ENV=$dir "$uv" pip install -q --require-hashes -r "$pins"
 	touch "$dir/ready"
 fi
+exec 9>&-
 case ${1:-} in
 hadolint) git ls-files '*Dockerfile' | xargs "$dir/bin/hadolint" ;;
 shellcheck) git grep -lE '^#!.*sh$|^# shellcheck shell=' | xargs "$dir/bin/shellcheck" ;;
