@@ -60,10 +60,12 @@ def add(found: list[Table], asked: str, folder: Path) -> tuple[str, str]:
     if not chosen:
         return "", ""
     pair, column = chosen[0]
+    more = [c for c in pair.columns if c != column]
     known, rows_of_all = (sum(counts) for counts in zip(*((p.known, p.rows) for p, _ in chosen), strict=True))
     return column, (
         f'Column "{column}" of {some([p.labels.name for p, _ in chosen], 3)} is used as the label: its rows name those of '
         f"{some([t.name for p, _ in chosen for t, _ in p.others], 3)} by {pair.key}, and {known:,} of {rows_of_all:,} are found there."
+        + (f" {some(more, 6)} of {pair.labels.name} {'are' if len(more) > 1 else 'is'} not read." if more else "")
     )
 
 
@@ -134,7 +136,7 @@ def _label(pair: Pair, asked: str) -> str:
     named = [c for c in fitting if c.lower() in names.LABELS]
     sure = pair.says_labels or len(columns) == 1 or len(named) == 1
     if asked:
-        return next((c for c in columns if c.lower() == asked), "") if sure else ""
+        return next((c for c in columns if c.lower() == asked), "") if sure or pair.one_to_one else ""
     if len(named) == 1:
         return named[0]
     if len(columns) == 1 and fitting and (pair.says_labels or pair.one_to_one):

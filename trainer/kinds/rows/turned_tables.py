@@ -1,39 +1,71 @@
 """Tables whose columns are the examples, such as genes by samples, of which another table says what each is, or times of series; and matrices."""
 
-from trainer.data.columns import across
+from pathlib import PurePosixPath
+
+from trainer.data.columns import across, values
 from trainer.data.columns.profiles import Profile
 from trainer.data.formats.table import Table
 from trainer.errors import UserError, some
 
 MIN_COLUMNS = 5
+NEARLY_ALL = 0.9
+MOST_LABELS = 3  # rows with a class of each column, below the names
 MIN_SIDE, MOST_SIDE = 10, 5_000  # rows and columns of a matrix
-_OF_EXAMPLES = frozenset(
-    "sample samples sampleid sampleids samplename subject subjectid patient patientid specimen barcode library accession run".split()
-)
+MOSTLY = 0.5  # of the columns of numbers are named in the other table, and nearly all that it names are columns
+_OF_CODEBOOKS = frozenset("variable variables field fields fieldname column columns columnname attribute attributes feature question item".split())
 
 
-def check(group: list[Table], tables: list[Table], seen: dict[str, Profile], where: str) -> None:
-    """Raise UserError where the columns of ``group``, all of numbers besides one with names, are named in a column of samples of another table.
+def check(group: list[Table], tables: list[Table], seen: dict[str, Profile], where: str, asked: str = "") -> None:
+    """Raise UserError where the columns of ``group`` are the examples, since another table has a row about each of them.
 
-    A list of the columns, as a codebook is, has no such column.
+    A list of the columns, as a codebook is, calls them variables or fields. ``asked`` is the column that the user wants to predict: one of
+    ``group`` says that its rows are meant.
     """
-    _check_times(group, seen, where)
-    for table in group:
-        _check_matrix(table, seen)
-    named, *numeric = sorted(seen, key=lambda n: seen[n].numeric)
-    if len(numeric) < MIN_COLUMNS or seen[named].numeric or not all(seen[n].numeric for n in numeric):
+    if asked in {n.lower() for n in seen}:
         return
-    columns = {n.strip().lower() for n in numeric}
-    for table in tables:
-        for name in table.columns if table not in group else ():
-            plain = "".join(c for c in name.lower() if c.isalnum())
-            if plain in _OF_EXAMPLES and columns <= {c.strip().lower() for c in table.different(name)}:
+    if not asked:
+        _check_times(group, seen, where)
+        for table in group:
+            _check_matrix(table, seen)
+            _check_row_of_labels(table, seen)
+    numeric = {plain: n for n in seen if seen[n].numeric for plain in (_plain(n), _plain(PurePosixPath(n).name.partition(".")[0]))}
+    if len(set(numeric.values())) < MIN_COLUMNS:
+        return
+    for table in (t for t in tables if t not in group and (not asked or not t.lacks([asked]))):
+        for name in table.columns:
+            cells = {_plain(c) for c in table.different(name)} - {""}
+            named = {numeric[c] for c in cells if c in numeric}
+            enough = len(named) >= max(MIN_COLUMNS, MOSTLY * len(set(numeric.values()))) and len(named) >= NEARLY_ALL * len(cells)
+            if enough and "".join(c for c in name.lower() if c.isalnum()) not in _OF_CODEBOOKS:
                 raise UserError(
                     "turned_table",
-                    f"The columns of {where} ({some(numeric, 3)}) are the examples that {table.name} lists in its column {name}.",
+                    f"The columns of {where} ({some(sorted(named, key=list(seen).index), 3)}) are the examples that {table.name} lists in its column "
+                    f"{name}.",
                     f"Turn the table so that each {name} is a row, and add the column to predict from {table.name}. "
-                    "To train on the rows as they are, set label_column.",
+                    f"To train on the rows as they are, set label_column to a column of {where}.",
                 )
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower()
+
+
+def _check_row_of_labels(table: Table, seen: dict[str, Profile]) -> None:
+    """Raise UserError where the first rows hold words below the names of columns that else hold numbers: a class for each column."""
+    numeric = [n for n in seen if seen[n].numeric]
+    if len(numeric) < MIN_COLUMNS:
+        return
+    for number, row in table.rows[:MOST_LABELS]:
+        cells = [row[table.place(n)].strip() for n in numeric]
+        words = [c for c in cells if c and not values.marks_gap(c) and values.number(c) is None and values.limit(c) is None]
+        if len(words) == len(cells) and 2 <= len(set(words)) <= len(words) / 2:
+            raise UserError(
+                "turned_table",
+                f"Row {number} of {table.name} holds a word for each column ({some(sorted(set(words)), 4)}), where the other rows hold numbers: the "
+                "columns are the examples, and this row is a label of theirs.",
+                "Turn the table so that each of these columns is a row, and set label_column to the column of these words. "
+                "To train on the rows as they are, remove that row, or set label_column.",
+            )
 
 
 def _check_times(group: list[Table], seen: dict[str, Profile], where: str) -> None:
