@@ -12,8 +12,10 @@ from trainer.errors import UserError, some
 
 RARE = 20  # rows for each cell of a column with one value, from which it marks events, as a logger does that was taken out of the water
 _NO_NAME = re.compile(r"column \d+")
-_TARGET = re.compile(r"(y|target|label|output|response)[ _-]?\d+", re.IGNORECASE)  # one of several
 _YEAR = frozenset(("year", "yr", "jahr", "année", "annee", "año"))
+_REMARKS = frozenset("note notes remark remarks comments bemerkung bemerkungen remarque remarques".split())
+_ABOUT = re.compile(r"[ _.-]*(cd|flags?|qc|qf|qa|quality|err|error|sd|se|std|stdev|unc|uncertainty|units?)", re.IGNORECASE)  # behind another name
+_RANKS = frozenset(("order", "family", "genus"))  # of living things, beside which class is one of them
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ def label(seen: dict[str, Profile], wanted: str, where: str, task: str = "auto",
         return Choice((name,), f"{name} is the label column, as requested.")
     by_name = {n.strip().lower().rpartition(".")[2]: n for n in reversed(list(seen))}  # annotation.label of a nested object is a label
     by_name |= {n.strip().lower(): n for n in reversed(list(seen))}
-    named = [by_name[n] for n in LABELS if n in by_name]
+    named = [by_name[n] for n in LABELS if n in by_name and not (n == "class" and len(_RANKS & by_name.keys()) > 1)]
     usable = [n for n in named if _fits(seen[n], task)]
     if named and not usable and not (seen[named[0]].distinct == 1 and _label_scores(seen, task, pictures, in_order)):
         check_label(seen[named[0]], where, task)
@@ -67,12 +69,9 @@ def _by_values(seen: dict[str, Profile], where: str, task: str, pictures: bool, 
     if rest and scores[rest[0]] >= 0.9 * scores[best]:
         ask_label([best, *rest], seen, where)
     first = seen[names[0]]
-    if _NO_NAME.fullmatch(best) and best == names[-1] and first.name in rest and first.distinct < seen[best].distinct:  # both places are usual
+    both = best == names[-1] and first.name in rest and first.distinct < seen[best].distinct  # both places are usual
+    if _NO_NAME.fullmatch(best) and (both or (rest and best == first.name and any(not seen[n].numeric for n in rest) and seen[best].numeric)):
         ask_label([best, *rest], seen, where)
-    if (target := _TARGET.fullmatch(best.strip())) and len(
-        alike := [n for n in names if (m := _TARGET.fullmatch(n.strip())) and m[1] == target[1]]
-    ) > 1:
-        ask_label(alike, seen, where)
     place = "the only" if not in_order else "the last" if best == names[-1] else "the first" if best == names[0] else "a"
     what = "few, repeating values" if seen[best].is_class else "measured numbers"
     others = f" If the label is {' or '.join(rest[:4])}, set label_column." if rest else ""
@@ -81,6 +80,7 @@ def _by_values(seen: dict[str, Profile], where: str, task: str, pictures: bool, 
 
 def _label_scores(seen: dict[str, Profile], task: str, pictures: bool, in_order: bool) -> dict[str, float]:
     """How well each column fits as the label, without the columns that do not fit. The last and the first column are preferred, ``in_order``."""
+    seen = {n: p for n, p in seen.items() if not _is_about_another(n, seen)}
     if not in_order:
         return {n: 1.0 for n, p in seen.items() if p.is_class and _is_usual(p, task)}
     seen = {n: p for n, p in seen.items() if p.distinct > 1 or RARE * p.cells >= p.rows}
@@ -92,6 +92,11 @@ def _label_scores(seen: dict[str, Profile], task: str, pictures: bool, in_order:
     if last not in scores and (pictures or len(seen) > 1) and not has_text and seen[last].is_measure and _is_usual(seen[last], task):
         scores[last] = 1.05
     return scores
+
+
+def _is_about_another(name: str, seen: dict[str, Profile]) -> bool:
+    """Whether a column says how good the values of another one are, or their unit: flow_cd beside flow."""
+    return any(name.startswith(n) and _ABOUT.fullmatch(name, len(n)) for n in seen if n and n != name)
 
 
 def _no_label(seen: dict[str, Profile], where: str, task: str) -> UserError:
@@ -139,7 +144,8 @@ def _offer(p: Profile) -> str:
 
 def _is_usual(p: Profile, task: str) -> bool:
     """Whether the column may be the label of ``task`` where nobody says so: dates, also as numbers like 20210710, and years are not."""
-    return _fits(p, task) and not (p.tells_when_or_where or p.tells_folds or p.name.strip().lower() in _YEAR)
+    name = p.name.strip().lower()
+    return _fits(p, task) and not (p.tells_when_or_where or p.tells_folds or p.tells_progress or name in _YEAR or name in _REMARKS)
 
 
 def _fits(p: Profile, task: str) -> bool:
@@ -171,7 +177,7 @@ def _requested_text(seen: dict[str, Profile], wanted: str, label_column: str, wh
 
 def _text_by_name(seen: dict[str, Profile], label_column: str) -> Choice | None:
     """A title, joined with the longest other column that is named like a text; None if no name fits."""
-    by_name = {n.strip().lower(): n for n in reversed(list(seen)) if n != label_column and seen[n].cells}
+    by_name = {n.strip().lower(): n for n in reversed(list(seen)) if n != label_column and seen[n].cells and not seen[n].is_class}
     named = sorted((by_name[n] for n in TEXTS if n in by_name), key=lambda n: -seen[n].words)
     chosen = [by_name[TITLE]] if TITLE in by_name else []
     chosen += named[:1]

@@ -23,6 +23,7 @@ _SHAPE = re.compile(r"(SRID=\d+;)?((MULTI)?(POINT|LINESTRING|POLYGON)|GEOMETRYCO
 LOOK = 500  # different cells that tell whether a number may be far outside
 _COUNTS = re.compile(r"(^|[\W_])(counts?|abundance)$|^(n|num|number|no)[\W_]+of[\W_]|^(n|num)_", re.IGNORECASE)
 FEW_COUNTS = 5  # different numbers, from which a column that is named so counts something
+HALF = 0.5  # of the cells are numbers, where a word stands for a gap
 MIN_ROWS = 20  # for values that are all different to mean something
 
 
@@ -102,6 +103,16 @@ class Profile:
         return self.name.strip().lower() in _FOLDS and self.numeric and self.distinct <= FEW_NUMBERS and not self.fractions
 
     @property
+    def tells_progress(self) -> bool:
+        """Whether the column says with 0, 1 and 2 how far a form was filled in, as REDCap writes it behind the answers of each form."""
+        return self.name.strip().lower().endswith(("_complete", "complete?")) and self.numeric and self.distinct <= 3 and not self.fractions
+
+    @property
+    def is_named_text(self) -> bool:
+        """Whether the name says that the column has texts, and its values are no few words that repeat."""
+        return self.name.strip().lower() in names.TEXT_NAMES and not self.is_class
+
+    @property
     def is_identifier(self) -> bool:
         """As many values as rows, which name or number the rows."""
         if self.cells < MIN_ROWS or self.distinct < 0.99 * self.cells:
@@ -173,7 +184,9 @@ def _marker(cells: Cells) -> str:
     def is_number(cell: str) -> bool:
         return values.fast_number(cell, comma) is not None or values.limit(cell, comma) is not None
 
-    return fill_numbers.marker(known, is_number) if sum(map(is_number, known)) < values.MOSTLY * len(known) else ""
+    share = sum(map(is_number, known)) / max(1, len(known))
+    found = fill_numbers.marker(known, is_number) if share < values.MOSTLY else ""
+    return found if share >= HALF or values.marks_gap(found) else ""
 
 
 def _filled(name: str, cells: Cells, rows: int, short: str, named: set[float], search: bool) -> Profile:

@@ -176,7 +176,7 @@ def _unasked(belonging: Belonging, settings, rule: Rule) -> str:
     """The column by which rows are kept together although nobody asked for it; empty for none, and where the data or the user say how to split."""
     roles = belonging.roles
     is_open = settings.split == "auto" and not (settings.datasets.strip() or roles.split or roles.writes) and roles.label in belonging.seen
-    if not is_open or rule.by != RANDOM or any(names.split_of(t.name) or names.chosen_split(t.name) for t in belonging.tables):
+    if not is_open or rule.by != RANDOM or any(names.split_of(t.name) not in (None, "train") or names.chosen_split(t.name) for t in belonging.tables):
         return ""
     return belonging.clear_group()
 

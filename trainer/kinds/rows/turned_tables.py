@@ -1,5 +1,7 @@
 """Tables whose columns are the examples, such as genes by samples, of which another table says what each is, or times of series; and matrices."""
 
+import itertools
+import math
 from pathlib import PurePosixPath
 
 from trainer.data.columns import across, values
@@ -8,6 +10,7 @@ from trainer.data.formats.table import Table
 from trainer.errors import UserError, some
 
 MIN_COLUMNS = 5
+MIN_CURVES, MOST_OF_CURVE = 5, 3  # tables, and columns of each
 NEARLY_ALL = 0.9
 MOST_LABELS = 3  # rows with a class of each column, below the names
 MIN_SIDE, MOST_SIDE = 10, 5_000  # rows and columns of a matrix
@@ -28,6 +31,7 @@ def check(group: list[Table], tables: list[Table], seen: dict[str, Profile], whe
         for table in group:
             _check_matrix(table, seen)
             _check_row_of_labels(table, seen)
+        _check_curves(group, seen)
     numeric = {plain: n for n in seen if seen[n].numeric for plain in (_plain(n), _plain(PurePosixPath(n).name.partition(".")[0]))}
     if len(set(numeric.values())) < MIN_COLUMNS:
         return
@@ -66,6 +70,22 @@ def _check_row_of_labels(table: Table, seen: dict[str, Profile]) -> None:
                 "Turn the table so that each of these columns is a row, and set label_column to the column of these words. "
                 "To train on the rows as they are, remove that row, or set label_column.",
             )
+
+
+def _check_curves(group: list[Table], seen: dict[str, Profile]) -> None:
+    """Raise UserError where each table is a curve, such as a spectrum: numbers alone, the first of which rise and are those of other tables."""
+    if len(group) < MIN_CURVES or not 2 <= len(seen) <= MOST_OF_CURVE or not all(p.numeric for p in seen.values()):
+        return
+    along, measure = next(iter(seen)), list(seen)[-1]
+    steps = [[float(c) if c else math.nan for c in values.as_numbers(t.cells(along), seen[along].style)] for t in group]
+    rise = all(len(s) >= MIN_SIDE and all(a < b for a, b in itertools.pairwise(s)) for s in steps)
+    if rise and len(set(itertools.chain(*steps))) <= sum(map(len, steps)) / 2:
+        raise UserError(
+            "tables_are_curves",
+            f"Each of the {len(group)} tables ({some([t.name for t in group], 3)}) has one curve, {measure} along {along}.",
+            "Make one table with a row for each of these files: its values in columns, and the column to predict. "
+            f"To predict {measure} from {along} instead, set label_column to {measure}.",
+        )
 
 
 def _check_times(group: list[Table], seen: dict[str, Profile], where: str) -> None:
