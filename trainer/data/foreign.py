@@ -35,7 +35,7 @@ _SENTENCES = {
     "a series matrix of GEO, with a column for each sample: write a table with a row for each sample, its values in columns, and the column to "
     "predict from its lines !Sample_characteristics_ch1": "soft",
     "counts of a microbiome (BIOM): write a table with a row for each sample and the column to predict, for example with biom convert": "biom",
-    "spectra of a mass spectrometer: write a table with a row for each sample, the intensities of peaks in columns, and the column to predict": "mzml mzxml mgf",
+    "spectra of a mass spectrometer: write a table of peaks, with a row for each sample and the column to predict": "mzml mzxml mgf",
     "a spectrum: write all of them as a table with a row for each, its values in columns, and the column to predict": "jdx dx spc spa jcamp",
     "labels of a recording (Praat, ELAN): write each recording, or each interval, as a row of a table with measures and the column to predict": (
         "textgrid eaf"

@@ -55,7 +55,7 @@ _NOT_READ = {
 DATA, LABELLING, SETTINGS, MODEL = "data", "labels", "settings", "model"
 _CHOSEN = re.compile(r"(data|train|validation|test|labels|settings|model) \(form(, [^/]*)?\)/")
 
-_CAMEL_ID = re.compile(r"[a-z]I[Dd]$|^(?i:subj|subject|patient|pat|pt|participant|sample|plot|site|animal|station)id$")  # patientID, SUBJID
+_CAMEL_ID = re.compile(r"[a-z]I[Dd]$|^(?i:(subj|subject|patient|pat|pt|participant|sample|plot|site|animal|station)id)$")  # patientID, SUBJID
 _WORD = re.compile(r"[a-z]+")
 _NATURAL = re.compile(r"(\d+)")
 

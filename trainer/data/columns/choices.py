@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from trainer.core import registry
-from trainer.data.columns.profiles import Profile
+from trainer.data.columns.profiles import FEW_NUMBERS, Profile
 from trainer.data.columns.values import MOSTLY
 from trainer.data.names import LABELS, TEXTS, TITLE, column, nfc
 from trainer.errors import UserError, some
@@ -13,7 +13,7 @@ from trainer.errors import UserError, some
 RARE = 20  # rows for each cell of a column with one value, from which it marks events, as a logger does that was taken out of the water
 _NO_NAME = re.compile(r"column \d+")
 _YEAR = frozenset(("year", "yr", "jahr", "année", "annee", "año"))
-_REMARKS = frozenset("note notes remark remarks comments bemerkung bemerkungen remarque remarques".split())
+_NO_LABELS = frozenset("note notes remark remarks comments bemerkung bemerkungen remarque remarques subject participant patient person user".split())
 _ABOUT = re.compile(r"[ _.-]*(cd|flags?|qc|qf|qa|quality|err|error|sd|se|std|stdev|unc|uncertainty|units?)", re.IGNORECASE)  # behind another name
 _RANKS = frozenset(("order", "family", "genus"))  # of living things, beside which class is one of them
 
@@ -87,7 +87,8 @@ def _label_scores(seen: dict[str, Profile], task: str, pictures: bool, in_order:
     if not seen:
         return {}
     first, last = next(iter(seen)), list(seen)[-1]
-    scores = {n: 1.0 + 0.3 * (n == last) + 0.15 * (n == first) for n, p in seen.items() if p.is_class and _is_usual(p, task)}
+    classes = [n for n, p in seen.items() if p.is_class and _is_usual(p, task) and (n in (first, last) or not p.numeric or p.distinct <= FEW_NUMBERS)]
+    scores = {n: 1.0 + 0.3 * (n == last) + 0.15 * (n == first) for n in classes}
     has_text = any(p.is_free_text and not p.is_sequence for p in seen.values())
     if last not in scores and (pictures or len(seen) > 1) and not has_text and seen[last].is_measure and _is_usual(seen[last], task):
         scores[last] = 1.05
@@ -145,7 +146,7 @@ def _offer(p: Profile) -> str:
 def _is_usual(p: Profile, task: str) -> bool:
     """Whether the column may be the label of ``task`` where nobody says so: dates, also as numbers like 20210710, and years are not."""
     name = p.name.strip().lower()
-    return _fits(p, task) and not (p.tells_when_or_where or p.tells_folds or p.tells_progress or name in _YEAR or name in _REMARKS)
+    return _fits(p, task) and not (p.tells_when_or_where or p.tells_folds or p.tells_progress or name in _YEAR or name in _NO_LABELS or name in TEXTS)
 
 
 def _fits(p: Profile, task: str) -> bool:
