@@ -146,9 +146,9 @@ ROWS = (
         Reads(TASK, rows=300, silent=("time_neighbours",)), spares=TOGETHER),
     Row("genes-by-samples", "genes as rows, samples as columns, and a table of the samples", "genomics", "GEO", "a question",
         _table(*_GENES, 120, {"samples.csv": "sample," + _CONDITIONS}), Refused("turned_table", ("samples.csv", "sample")), TURNED),
-    Row("genes-and-a-codebook", "the same table beside a list of its columns", "genomics", "made", "the rows are read",
-        _table(*_GENES, 120, {"codebook.csv": "variable," + _CONDITIONS}), Reads("tabular-regression", rows=120, label="S7"), spares=TURNED),
-    Row("genes-of-other-samples", "the same table beside a table of other samples", "genomics", "made", "the rows are read",
-        _table(*_GENES, 120, {"samples.csv": "sample," + _CONDITIONS.replace("S", "T")}), Reads("tabular-regression", rows=120, label="S7"),
+    Row("genes-and-a-codebook", "the same table beside a list of its columns", "genomics", "made", "the question which column",
+        _table(*_GENES, 120, {"codebook.csv": "variable," + _CONDITIONS}), Refused("ambiguous_label", ("S7", "S0")), spares=TURNED),
+    Row("genes-of-other-samples", "the same table beside a table of other samples", "genomics", "made", "the question which column",
+        _table(*_GENES, 120, {"samples.csv": "sample," + _CONDITIONS.replace("S", "T")}), Refused("ambiguous_label", ("S7", "S0")),
         spares=TURNED),
 )  # fmt: skip
