@@ -14,7 +14,7 @@ RARE = 20  # rows for each cell of a column with one value, from which it marks 
 _NO_NAME = re.compile(r"column \d+")
 _YEAR = frozenset(("year", "yr", "jahr", "année", "annee", "año"))
 _NO_LABELS = frozenset("note notes remark remarks comments bemerkung bemerkungen remarque remarques subject participant patient person user".split())
-_ABOUT = re.compile(r"[ _.-]*(cd|flags?|qc|qf|qa|quality|err|error|sd|se|std|stdev|unc|uncertainty|units?)", re.IGNORECASE)  # behind another name
+_ABOUT = re.compile(r"[ _.-]+(cd|flags?|qc|qf|qa|err|error|sd|se|std|stdev|unc|uncertainty|units?)", re.IGNORECASE)  # behind another name
 _RANKS = frozenset(("order", "family", "genus"))  # of living things, beside which class is one of them
 
 

@@ -9,7 +9,6 @@ from trainer.data.columns.summaries import Cells
 from trainer.errors import UserError
 
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
-_WORD = re.compile(r"[^\W\d_][^\d]{0,24}")  # or two, without a number
 AUTO, KEEP = "auto", "keep"
 FEW = 20  # different values, up to which whole numbers may be codes with a meaning
 ENORMOUS = 1e15
@@ -60,14 +59,13 @@ def asked(wanted: str) -> tuple[float, ...] | None:
 def marker(cells: list[str], are_numbers: Callable[[str], bool]) -> str:
     """The sign or word, in lower case, that stands for a gap wherever a column of numbers has anything else, such as *** or M; empty for none.
 
-    A letter or a word needs more different numbers beside it than codes have; then it may be any word, such as undetermined.
+    A letter or a word needs more different numbers beside it than codes have.
     """
     others = {c.lower() for c in set(cells) if not are_numbers(c)}
     if len(others) != 1:
         return ""
     found = others.pop()
-    is_word = found[0].isalpha()
-    return found if (values.marks_gap(found) or _WORD.fullmatch(found)) and len(set(cells)) - 1 > (FEW if is_word else 1) else ""
+    return found if values.marks_gap(found) and len(set(cells)) - 1 > (FEW if found[0].isalpha() else 1) else ""
 
 
 def may_be(cells: Cells) -> list[float]:

@@ -8,6 +8,7 @@ import numpy
 
 from trainer.data import names
 from trainer.data.columns import keyed, profiles, values
+from trainer.data.formats.arrow_table import ArrowTable
 from trainer.data.formats.table import Table
 from trainer.errors import UserError, some
 
@@ -76,7 +77,7 @@ def add(found: list[Table], asked: str, folder: Path) -> tuple[str, str]:
 def _name_keys_alike(found: list[Table]) -> None:
     """Give the column that names the rows of a table the name that it has in a table of fewer columns, where both name the same rows under other
     names: SampleID and #SampleID."""
-    for labels, table in itertools.permutations((t for t in found if len(t.rows) >= MIN_ROWS), 2):
+    for labels, table in itertools.permutations((t for t in found if len(t.rows) >= MIN_ROWS and not isinstance(t, ArrowTable)), 2):
         common = {c.lower() for c in labels.columns} & {c.lower() for c in table.columns}
         if common or len(labels.columns) > len(table.columns) or len(labels.rows) > 2 * len(table.rows):
             continue
@@ -149,7 +150,7 @@ def _check_found(labels: Table, others: list[Table], asked: str) -> None:
     columns = {c.lower() for c in labels.columns}
     key = next((c for c in labels.columns if all(not t.lacks([c]) for t in others)), "")
     label = next((c for c in columns - {key.lower()} if c in (asked, *names.LABELS)), "")
-    if len(columns) != 2 or not label or not names.is_identifier(key):
+    if len(columns) != 2 or not label or not names.is_identifier(key) or any(isinstance(t, ArrowTable) for t in (labels, *others)):
         return
     cells = {c.strip() for c in labels.different(key)} - {""}
     known = {c.strip() for t in others for c in t.different(key)}

@@ -23,7 +23,6 @@ _SHAPE = re.compile(r"(SRID=\d+;)?((MULTI)?(POINT|LINESTRING|POLYGON)|GEOMETRYCO
 LOOK = 500  # different cells that tell whether a number may be far outside
 _COUNTS = re.compile(r"(^|[\W_])(counts?|abundance)$|^(n|num|number|no)[\W_]+of[\W_]|^(n|num)_", re.IGNORECASE)
 FEW_COUNTS = 5  # different numbers, from which a column that is named so counts something
-HALF = 0.5  # of the cells are numbers, where a word stands for a gap
 MIN_ROWS = 20  # for values that are all different to mean something
 
 
@@ -184,9 +183,7 @@ def _marker(cells: Cells) -> str:
     def is_number(cell: str) -> bool:
         return values.fast_number(cell, comma) is not None or values.limit(cell, comma) is not None
 
-    share = sum(map(is_number, known)) / max(1, len(known))
-    found = fill_numbers.marker(known, is_number) if share < values.MOSTLY else ""
-    return found if share >= HALF or values.marks_gap(found) else ""
+    return fill_numbers.marker(known, is_number) if sum(map(is_number, known)) < values.MOSTLY * len(known) else ""
 
 
 def _filled(name: str, cells: Cells, rows: int, short: str, named: set[float], search: bool) -> Profile:

@@ -155,7 +155,6 @@ def reading(group: list[Table], roles: Roles, seen: dict, index: images.Index, s
     for table in group:
         for repair in (r for r in table.repairs if r.dropped):
             checks.drop(repair.dropped, repair.count)
-    rows.unread = {n: u for n, u in rows.unread.items() if n not in seen or u[1].strip().lower() != seen[n].marker.lower()}  # told as gaps
     rows.report(where, settings.missing_labels, checks)
     column_checks.check(roles, seen, where, checks)
     return Reading(roles, given, sorted({n for t in group for n in (t.name, *t.joined)}), styles, rule, ways)

@@ -10,7 +10,7 @@ from trainer.data.formats.table import Table
 from trainer.errors import UserError, some
 
 MIN_COLUMNS = 5
-MIN_CURVES, MOST_OF_CURVE = 5, 3  # tables, and columns of each
+MIN_CURVES, MOST_OF_CURVE, MOST_POINTS = 5, 3, 20_000  # tables, and columns and rows of each
 NEARLY_ALL = 0.9
 MOST_LABELS = 3  # rows with a class of each column, below the names
 MIN_SIDE, MOST_SIDE = 10, 5_000  # rows and columns of a matrix
@@ -35,7 +35,7 @@ def check(group: list[Table], tables: list[Table], seen: dict[str, Profile], whe
     numeric = {plain: n for n in seen if seen[n].numeric for plain in (_plain(n), _plain(PurePosixPath(n).name.partition(".")[0]))}
     if len(set(numeric.values())) < MIN_COLUMNS:
         return
-    for table in (t for t in tables if t not in group and (not asked or not t.lacks([asked]))):
+    for table in (t for t in tables if t not in group and len(t.rows) <= MOST_SIDE and (not asked or not t.lacks([asked]))):
         for name in table.columns:
             cells = {_plain(c) for c in table.different(name)} - {""}
             named = {numeric[c] for c in cells if c in numeric}
@@ -59,7 +59,7 @@ def _check_row_of_labels(table: Table, seen: dict[str, Profile]) -> None:
     numeric = [n for n in seen if seen[n].numeric]
     if len(numeric) < MIN_COLUMNS:
         return
-    for number, row in table.rows[:MOST_LABELS]:
+    for number, row in itertools.islice(table.rows, MOST_LABELS):
         cells = [row[table.place(n)].strip() for n in numeric]
         words = [c for c in cells if c and not values.marks_gap(c) and values.number(c) is None and values.limit(c) is None]
         if len(words) == len(cells) and 2 <= len(set(words)) <= len(words) / 2:
@@ -75,6 +75,8 @@ def _check_row_of_labels(table: Table, seen: dict[str, Profile]) -> None:
 def _check_curves(group: list[Table], seen: dict[str, Profile]) -> None:
     """Raise UserError where each table is a curve, such as a spectrum: numbers alone, the first of which rise and are those of other tables."""
     if len(group) < MIN_CURVES or not 2 <= len(seen) <= MOST_OF_CURVE or not all(p.numeric for p in seen.values()):
+        return
+    if any(len(t.rows) > MOST_POINTS for t in group):
         return
     along, measure = next(iter(seen)), list(seen)[-1]
     steps = [[float(c) if c else math.nan for c in values.as_numbers(t.cells(along), seen[along].style)] for t in group]

@@ -12,17 +12,18 @@ from trainer.errors import UserError, some
 
 COLUMN = "text"  # of the texts that rows name
 _LEAST = 5  # files that rows name
+_MOST_ROWS = 200_000
 _MOST, _NEARLY_ALL = 0.5, 0.9  # of the different cells name such a file
 _INVENTORY = re.compile(r"(file)?_?(size|bytes)|md5|sha\d*|checksum|mimetype", re.IGNORECASE)  # columns of a list of all files
 
 
 def add_texts(found: Sequence[Table], texts: Sequence[Input], ignored: Ignored, encoding: str) -> list[tuple[str, object, str]]:
-    """Give each table whose rows name texts of the dataset a first column with these. Returns the decisions about it."""
+    """Give each table whose rows name texts of the dataset a last column with these. Returns the decisions about it."""
     decisions: list[tuple[str, object, str]] = []
     tables = {t.name for t in found}
     by_name = _by_name((t.name for t in texts if t.name not in tables), unique=True)
     source_of = {t.name: t for t in texts}
-    for table in found if len(by_name) >= _LEAST else ():
+    for table in (t for t in found if len(by_name) >= _LEAST and len(t.rows) <= _MOST_ROWS):
         for column in table.columns:
             cells = table.different(column)
             named = _named(cells, by_name)
@@ -45,7 +46,7 @@ def check(found: Sequence[Table], ignored: Ignored, asked: str) -> None:
     unread = {n: foreign.by_ending(names.extension(n)) for n in ignored.names() if names.extension(n) not in names.IMAGES}
     tables = {t.name: t for t in found}
     by_name = _by_name(sorted((*unread, *tables), key=lambda n: not unread.get(n)), unique=False)  # those first that are known
-    for table in found if len(by_name) > _LEAST else ():
+    for table in (t for t in found if len(by_name) > _LEAST and len(t.rows) <= _MOST_ROWS):
         if COLUMN in table.columns or any(_INVENTORY.fullmatch(n.strip()) for n in table.columns):
             continue
         for column in table.columns:
