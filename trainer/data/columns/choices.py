@@ -178,7 +178,7 @@ def _requested_text(seen: dict[str, Profile], wanted: str, label_column: str, wh
 
 def _text_by_name(seen: dict[str, Profile], label_column: str) -> Choice | None:
     """A title, joined with the longest other column that is named like a text; None if no name fits."""
-    by_name = {n.strip().lower(): n for n in reversed(list(seen)) if n != label_column and seen[n].cells and not seen[n].is_class}
+    by_name = {n.strip().lower(): n for n in reversed(list(seen)) if n != label_column and seen[n].cells}
     named = sorted((by_name[n] for n in TEXTS if n in by_name), key=lambda n: -seen[n].words)
     chosen = [by_name[TITLE]] if TITLE in by_name else []
     chosen += named[:1]

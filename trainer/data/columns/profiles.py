@@ -23,6 +23,7 @@ _SHAPE = re.compile(r"(SRID=\d+;)?((MULTI)?(POINT|LINESTRING|POLYGON)|GEOMETRYCO
 LOOK = 500  # different cells that tell whether a number may be far outside
 _COUNTS = re.compile(r"(^|[\W_])(counts?|abundance)$|^(n|num|number|no)[\W_]+of[\W_]|^(n|num)_", re.IGNORECASE)
 FEW_COUNTS = 5  # different numbers, from which a column that is named so counts something
+SINGLE = 1.5  # words on average, below which cells are single words
 MIN_ROWS = 20  # for values that are all different to mean something
 
 
@@ -108,8 +109,8 @@ class Profile:
 
     @property
     def is_named_text(self) -> bool:
-        """Whether the name says that the column has texts, and its values are no few words that repeat."""
-        return self.name.strip().lower() in names.TEXT_NAMES and not self.is_class
+        """Whether the name says that the column has texts, and its values are no few single words that repeat."""
+        return self.name.strip().lower() in names.TEXT_NAMES and not (self.is_class and self.words < SINGLE)
 
     @property
     def is_identifier(self) -> bool:

@@ -211,7 +211,7 @@ def _tables(sources: list, labelled: set[int], found: Sources, index: images.Ind
         _look(read, found, index, settings, checks)
         return from_tables.choose(read, settings, index, found.ignored)
     named = named_files.add_texts(read, [d for d in found.readable if id(d) not in labelled], found.ignored, settings.encoding)
-    named_files.check(read, found.ignored, settings.label_column.strip().lower())
+    named_files.check(read, found.images, found.ignored, settings.label_column.strip().lower())
     added = row_by_row.add(read, sources, found.ignored, settings.label_column.strip().lower())
     if not added.label:
         label, why = label_tables.add(read, settings.label_column, checks.events.path.parent)

@@ -38,12 +38,14 @@ def add_texts(found: Sequence[Table], texts: Sequence[Input], ignored: Ignored, 
     return decisions
 
 
-def check(found: Sequence[Table], ignored: Ignored, asked: str) -> None:
+def check(found: Sequence[Table], images: Sequence[Input], ignored: Ignored, asked: str) -> None:
     """Raise UserError where the rows of a table name files of the dataset that are not read as theirs, such as sounds, or a table of each spectrum:
     what is to be predicted shows in these. ``asked`` is the column that the user wants to predict: one of the named tables says that their rows are
-    meant.
+    meant. Files called like ``images`` are about these.
     """
+    about_images = {names.stem(i.name) for i in images}
     unread = {n: foreign.by_ending(names.extension(n)) for n in ignored.names() if names.extension(n) not in names.IMAGES}
+    unread = {n: why for n, why in unread.items() if names.stem(n) not in about_images}
     tables = {t.name: t for t in found}
     by_name = _by_name(sorted((*unread, *tables), key=lambda n: not unread.get(n)), unique=False)  # those first that are known
     for table in (t for t in found if len(by_name) > _LEAST and len(t.rows) <= _MOST_ROWS):
