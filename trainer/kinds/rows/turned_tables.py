@@ -5,10 +5,10 @@ import math
 import re
 from pathlib import PurePosixPath
 
+from trainer.data import names
 from trainer.data.columns import across, values
 from trainer.data.columns.profiles import Profile
 from trainer.data.formats.table import Table
-from trainer.data.names import words
 from trainer.errors import UserError, some
 
 MIN_COLUMNS = 5
@@ -17,7 +17,7 @@ NEARLY_ALL = 0.9
 MOST_LABELS = 3  # rows with a class of each column, below the names
 MIN_SIDE, MOST_SIDE = 10, 5_000  # rows and columns of a matrix
 MOSTLY = 0.5  # of the columns of numbers are named in the other table, and nearly all that it names are columns
-_CODEBOOK = re.compile(r"variable|field|column|attribute|feature|question|item|parameter|header|descriptor", re.IGNORECASE)
+_CODEBOOK = re.compile(r"variable|field|column(?! \d)|attribute|feature|question|item|parameter|header|descriptor", re.IGNORECASE)
 _CODEBOOKS = frozenset("codebook dictionary variables columns features fields description descriptions legend".split())  # words in names of files
 
 
@@ -42,7 +42,7 @@ def check(group: list[Table], tables: list[Table], seen: dict[str, Profile], whe
         for name in table.columns:
             cells = {_plain(c) for c in table.different(name)} - {""}
             named = {numeric[c] for c in cells if c in numeric}
-            is_codebook = _CODEBOOK.search(name) or _CODEBOOKS & words(table.name) or cells & {_plain(n) for n in seen if not seen[n].numeric}
+            is_codebook = _CODEBOOK.search(name) or _CODEBOOKS & names.words(table.name) or cells & {_plain(n) for n in seen if not seen[n].numeric}
             enough = len(named) >= max(MIN_COLUMNS, MOSTLY * len(set(numeric.values()))) and len(named) >= NEARLY_ALL * len(cells)
             if enough and not is_codebook:
                 raise UserError(
