@@ -127,7 +127,7 @@ def _fitting(found: sources.Sources, columns: Columns, label: str, settings, eve
         if pictures:
             looks.read(read, Index(found.images), columns.names, events)
         if named_files.COLUMN in columns.names and any(t.lacks([named_files.COLUMN]) for t in read):
-            for decision in named_files.add_texts(read, found.readable, found.ignored, settings.encoding):
+            for decision in named_files.add_texts(read, found.readable, found.ignored, settings.encoding, least=1):
                 events.decision(*decision)
         for column in read[0].lacks(columns.names) if read[0].absent is not None else ():
             read[0].append(column, read[0].absent)

@@ -11,23 +11,23 @@ from trainer.data.sources import Ignored
 from trainer.errors import UserError, some
 
 COLUMN = "text"  # of the texts that rows name
-_LEAST = 5  # files that rows name
+LEAST = 5  # files that rows name
 _MOST_ROWS = 200_000
 _MOST, _NEARLY_ALL = 0.5, 0.9  # of the different cells name such a file
 _INVENTORY = re.compile(r"(file)?_?(size|bytes)|md5|sha\d*|checksum|mimetype", re.IGNORECASE)  # columns of a list of all files
 
 
-def add_texts(found: Sequence[Table], texts: Sequence[Input], ignored: Ignored, encoding: str) -> list[tuple[str, object, str]]:
-    """Give each table whose rows name texts of the dataset a last column with these. Returns the decisions about it."""
+def add_texts(found: Sequence[Table], texts: Sequence[Input], ignored: Ignored, encoding: str, least: int = LEAST) -> list[tuple[str, object, str]]:
+    """Give each table whose rows name texts of the dataset, at least so many, a last column with these. Returns the decisions about it."""
     decisions: list[tuple[str, object, str]] = []
     tables = {t.name for t in found}
     by_name = _by_name((t.name for t in texts if t.name not in tables), unique=True)
     source_of = {t.name: t for t in texts}
-    for table in (t for t in found if len(by_name) >= _LEAST and len(t.rows) <= _MOST_ROWS):
+    for table in (t for t in found if len(by_name) >= least and len(t.rows) <= _MOST_ROWS):
         for column in table.columns:
             cells = table.different(column)
             named = _named(cells, by_name)
-            if len(named) < max(_LEAST, _NEARLY_ALL * len({c for c in cells if c.strip()})) or COLUMN in map(str.lower, table.columns):
+            if len(named) < max(least, _NEARLY_ALL * len({c for c in cells if c.strip()})) or COLUMN in map(str.lower, table.columns):
                 continue
             content = {cell: folders.text(source_of[file], encoding) for cell, file in named.items()}
             table.add(COLUMN, [content.get(c, "") for c in table.cells(column)])
@@ -48,13 +48,13 @@ def check(found: Sequence[Table], images: Sequence[Input], ignored: Ignored, ask
     unread = {n: why for n, why in unread.items() if names.stem(n) not in about_images}
     tables = {t.name: t for t in found}
     by_name = _by_name(sorted((*unread, *tables), key=lambda n: not unread.get(n)), unique=False)  # those first that are known
-    for table in (t for t in found if len(by_name) > _LEAST and len(t.rows) <= _MOST_ROWS):
+    for table in (t for t in found if len(by_name) > LEAST and len(t.rows) <= _MOST_ROWS):
         if COLUMN in table.columns or any(_INVENTORY.fullmatch(n.strip()) for n in table.columns):
             continue
         for column in table.columns:
             cells = {c for c in table.different(column) if c.strip()}
             files = {f for f in _named(cells, by_name).values() if f != table.name}
-            if len(files) < max(_LEAST, _MOST * len(cells)):
+            if len(files) < max(LEAST, _MOST * len(cells)):
                 continue
             first = next(iter(sorted(files)))
             if asked and first in tables and table.lacks([asked]) and not tables[first].lacks([asked]):
