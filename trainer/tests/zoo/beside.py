@@ -97,8 +97,8 @@ ROWS = (
         "a question", _files(counts__txt=_counts("", delimiter="\t"), coldata__txt=_sheet("").lstrip(",").replace(",", "\t")),
         Refused("turned_table", ("coldata.txt",)), TURNED),
     Row("otu-table", "a comment, #OTU ID, samples and taxonomy; a mapping file", "microbiomes", "biom-format.org", "a question",
-        _files(table__txt="# Constructed from biom file\n" + _counts("#OTU ID\t", _SAMPLES, "\t").replace("\n", "\ttaxonomy\n", 1)
-            .replace("\nG", "\tk__Bacteria\nG")[:-1] + "\tk__Bacteria\n", mapping__txt=_sheet("#SampleID").replace(",", "\t")),
+        _files(mapping__txt=_sheet("#SampleID").replace(",", "\t"), table__txt="# Constructed from biom file\n"
+            + _counts("#OTU ID\t", delimiter="\t", behind="\tk__Bacteria").replace("\n", "\ttaxonomy\n", 1)),
         Refused("turned_table", ("#SampleID",)), TURNED),
     Row("counts-with-a-label-of-the-sheet", "genes by samples, and the sheet, with label_column: condition", "genomics", "made",
         "no model of the sheet alone", _files(counts__csv=_counts(), samples__csv=_sheet()), Refused("turned_table"), TURNED, settings=_ASKED),

@@ -46,7 +46,10 @@ def _form(i: int, c, last) -> list:
 
 
 def _weather(folder):
-    lines = [f"       1048;{_DAY + datetime.timedelta(days=i):%Y%m%d};{9 + i % 7:6.1f};{['rain', 'dry'][i * 5 % 7 > 3]:>5};eor" for i in range(120)]
+    lines = [
+        f"       1048;{_DAY + datetime.timedelta(days=i):%Y%m%d};{9 + i * 37 % 101 / 7:6.1f};{['rain', 'dry'][i * 5 % 7 > 3]:>5};eor"
+        for i in range(120)
+    ]
     write(folder, "produkt_klima_tag.txt", "STATIONS_ID;MESS_DATUM;  FX;WETTER;eor\n" + "\n".join(lines) + "\n")
 
 
@@ -57,8 +60,8 @@ def _run(folder, rows: int = 60):
 
 def _kinds(second: str):
     def make(folder):
-        rows = [[f"M{i}", ["mown", "grazed"][i % 2], f"{i * 7 % 50 + i % 2 * 30}.5"] for i in range(60)]
-        write(folder, "t.tsv", csv("#SampleID,treatment,ph", rows).replace("\n", f"\n{second}", 1).replace(",", "\t"))
+        rows = [[f"M{i}", f"{i * 7 % 50 + i % 2 * 30}.5", ["mown", "grazed"][i % 2]] for i in range(60)]
+        write(folder, "t.tsv", csv("#SampleID,ph,treatment", rows).replace("\n", f"\n{second}", 1).replace(",", "\t"))
 
     return make
 
@@ -115,8 +118,8 @@ ROWS = (
         _table("record_id,age,bmi,outcome,percent_complete", lambda i, c: _form(i, c, lambda c: round(c.random() * 100, 1))),
         Reads(columns=("age", "bmi", "percent_complete")), spares=FORMS, settings={"label_column": "outcome"}),
     Row("darwin-core", "class, order, family, genus and what was seen", "museums", "gbif.org", "the question which one",
-        _table("class,order,family,genus,basis", lambda i, c: [
-            ["Aves", "Mammalia"][i % 2], f"o{i % 4}", f"f{i % 6}", f"g{i % 12}", c.choice(["seen", "kept"])]),
+        _table("gbifID,class,order,family,genus,basis,day", lambda i, c: [
+            f"K{i}", ["Aves", "Mammalia"][i % 2], f"o{i % 4}", f"f{i % 6}", f"g{i % 12}", c.choice(["seen", "kept"]), (_DAY + datetime.timedelta(days=i)).isoformat()]),
         Refused("ambiguous_label", ("class", "genus")), RANKS),
     Row("class-and-family", "measures, the family, and a class", "botany", "made", "the class",
         _table("ph,family,depth,class", lambda i, c: [c.random(), f"f{i % 6}", c.random(), "xy"[i % 2]]), Reads(TASK, label="class"), spares=RANKS),
@@ -132,22 +135,23 @@ ROWS = (
     Row("two-units", "mmol/L in some cells and mg/dL in others", "laboratories", "made", "told that they cannot be compared",
         _table("glucose,age,state", lambda i, c: [
             f"{c.gauss(5, 1):.1f} mmol/L" if i % 3 else f"{c.gauss(95, 9):.0f} mg/dL", c.randrange(20, 80), "xy"[i % 2]]),
-        Reads(TASK, columns=("age",), says={"unclear_numbers": "mmol/L and mg/dL"}), spares=UNITS),
+        Reads(TASK, says={"unclear_numbers": "mmol/L and mg/dL"}), spares=UNITS),
     Row("end-of-record", "STATIONS_ID;…;eor, and eor at the end of each row", "weather services", "opendata.dwd.de", "names of columns",
         _weather, Reads(TASK, rows=120, label="WETTER"), MARK),
     Row("a-word-that-repeats", "no names, and a text in the first row that is in others", "labs", "made", "a row of data",
-        _table("oak,high,3", lambda i, c: [c.choice(["oak", "elm"]), c.choice(["high", "low"]), c.randrange(9)]),
+        _table("oak,high,dry", lambda i, c: [c.choice(["oak", "elm"]), c.choice(["high", "low"]), c.choice(["dry", "wet"])]),
         Reads(rows=121), spares=MARK, settings={"label_column": "column 1"}),
     Row("settings-of-a-run", "Sample,run and Instrument,Agilent above Time and Signal", "chromatography", "agilent.com", "settings are no data",
-        _run, Reads("tabular-regression", rows=60, label="Signal (au)", says={"lines_before_header": "3 rows"}), SETTINGS),
+        _run, Reads("tabular-regression", rows=60, label="Signal (au)", says={"lines_before_header": "3 rows"}), SETTINGS,
+        settings={"task": "tabular-regression"}),
     Row("two-rows-of-words", "names, a row of words, and numbers", "made", "made", "the first row has the names",
         _table("depth,flow", lambda i, c: ["first", "second"] if i == 0 else [c.random(), c.random()], 60),
         Reads("tabular-regression", label="flow", silent=("lines_before_header",)), spares=SETTINGS),
     Row("qiime-2", "#SampleID, and #q2:types with categorical and numeric below", "microbiomes", "docs.qiime2.org", "kinds are no data",
-        _kinds("#q2:types,categorical,numeric\n"),
+        _kinds("#q2:types,numeric,categorical\n"),
         Reads(TASK, rows=60, classes=("grazed", "mown"), says={"comment_lines": "begins with #"}), COMMENT),
     Row("names-with-a-mark-below", "a first cell #7 below #SampleID, and others as well", "made", "made", "rows of data",
-        lambda folder: write(folder, "t.csv", csv("#SampleID,treatment,ph", [[f"#{i}", "xy"[i % 2], i * 7 % 50 / 10] for i in range(60)])) and None,
+        lambda folder: write(folder, "t.csv", csv("#SampleID,ph,treatment", [[f"#{i}", i * 7 % 50 / 10, "xy"[i % 2]] for i in range(60)])) and None,
         Reads(TASK, rows=60), spares=COMMENT),
     Row("megadetector", "pictures in folders, and detections of animals", "camera traps", "github.com/agentmorris/MegaDetector",
         "told that boxes name no species", _cameras(True), Refused("annotations", ("MegaDetector", "species")), CAMERA),
@@ -155,7 +159,7 @@ ROWS = (
         Reads("image-classification", classes=("fox", "hare")), spares=CAMERA),
     Row("counts-of-peptides", "names, a count from 1 to 39 in the middle, and measures", "proteomics", "maxquant.org", "the question",
         _table("protein,peptides,score,q,lfq 1,lfq 2,mark", lambda i, c: [
-            f"P{i}", 1 + i % 39, round(c.random() * 300, 2), *(c.random() for _ in range(3)), "+" if i % 20 == 3 else ""], 200),
+            f"P{i}", 1 + i % 39, round(c.random() * 300, 2), *(c.random() for _ in range(3)), "+" if i % 25 == 3 else ""], 200),
         Refused("no_label", ("peptides",)), MIDDLE),
     Row("a-grade-in-the-middle", "a grade from 1 to 5 between measures, and a date", "schools", "made", "the grade",
         _table("height,grade,weight,day", lambda i, c: [c.random(), 1 + i % 5, c.random(), (_DAY + datetime.timedelta(days=i)).isoformat()]),
