@@ -146,7 +146,9 @@ def _offer(p: Profile) -> str:
 def _is_usual(p: Profile, task: str) -> bool:
     """Whether the column may be the label of ``task`` where nobody says so: dates, also as numbers like 20210710, and years are not."""
     name = p.name.strip().lower()
-    return _fits(p, task) and not (p.tells_when_or_where or p.tells_folds or p.tells_progress or name in _YEAR or name in _NO_LABELS or name in TEXTS)
+    return _fits(p, task) and not (
+        p.tells_when_or_where or p.tells_folds or p.tells_progress or name in _YEAR or name in _NO_LABELS or (name in TEXTS and not p.numeric)
+    )
 
 
 def _fits(p: Profile, task: str) -> bool:
