@@ -158,9 +158,9 @@ ROWS = (
         "told that boxes name no species", _cameras(True), Refused("annotations", ("MegaDetector", "species")), CAMERA),
     Row("json-about-pictures", "pictures in folders of species, and a JSON about them", "camera traps", "made", "a classifier", _cameras(False),
         Reads("image-classification", classes=("fox", "hare")), spares=CAMERA),
-    Row("counts-of-peptides", "names, a count from 1 to 39 in the middle, and measures", "proteomics", "maxquant.org", "the question",
-        _table("protein,peptides,score,q,lfq 1,lfq 2,mark", lambda i, c: [
-            f"P{i}", 1 + i % 39, round(c.random() * 300, 2), *(c.random() for _ in range(3)), "+" if i % 25 == 3 else ""], 200),
+    Row("counts-of-peptides", "names, a count from 1 to 39, a measure, and a date", "proteomics", "maxquant.org", "the question",
+        _table("protein,peptides,score,day", lambda i, c: [
+            f"P{i}", 1 + i % 39, round(c.random() * 300, 2), (_DAY + datetime.timedelta(days=i)).isoformat()], 200),
         Refused("no_label", ("peptides",)), MIDDLE),
     Row("a-grade-in-the-middle", "a grade from 1 to 5 between measures, and a date", "schools", "made", "the grade",
         _table("height,grade,weight,day", lambda i, c: [c.random(), 1 + i % 5, c.random(), (_DAY + datetime.timedelta(days=i)).isoformat()]),
