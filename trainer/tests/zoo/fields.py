@@ -82,7 +82,7 @@ def _cameras(answers: bool):
 
 ROWS = (
     Row("items-of-a-test", "a person in each row, and the answers Q1 to Q15", "psychology", "made", "the question which one",
-        _table("id," + _numbered("Q", 15), lambda i, c: [i + 1, *_answers(c, 15)]), Refused("ambiguous_label", ("Q15", "Q1")), ALIKE),
+        _table("id," + _numbered("Q", 15), lambda i, c: [i + 1, *_answers(c, 15)]), Refused("ambiguous_label", ("Q1, Q2",)), ALIKE),
     Row("items-and-a-group", "the same with a group behind them", "psychology", "made", "the group",
         _table(_numbered("Q", 15) + ",group", lambda i, c: [*_answers(c, 15), ["ill", "well"][i % 2]]), Reads(TASK, label="group"), spares=ALIKE),
     Row("items-as-asked", "the same answers with label_column: Q15", "psychology", "made", "as asked",

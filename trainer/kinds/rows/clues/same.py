@@ -82,7 +82,7 @@ def check_alike(label: str, seen: dict[str, Profile], tables: list[Table], where
     if stem in _NO_NAMES or len(numbered) < (2 if stem in _SEVERAL else MIN_NUMBERED):
         numbered = []
     if alike := numbered or _of_same_values(label, seen, tables):
-        choices.ask_label([label, *(n for n in alike if n != label)], seen, where)
+        choices.ask_label(alike, seen, where)
 
 
 def _stem(name: str) -> str:
