@@ -34,6 +34,19 @@ _SENTENCES = {
     "annotations of brat: write each word with its tag on a line (CoNLL, with a blank line between sentences)": "ann",
     "a series matrix of GEO, with a column for each sample: write a table with a row for each sample, its values in columns, and the column to "
     "predict from its lines !Sample_characteristics_ch1": "soft",
+    "counts of a microbiome (BIOM): write a table with a row for each sample and the column to predict, for example with biom convert": "biom",
+    "spectra of a mass spectrometer: write a table of peaks, with a row for each sample and the column to predict": "mzml mzxml mgf",
+    "a spectrum: write all of them as a table with a row for each, its values in columns, and the column to predict": "jdx dx spc spa jcamp",
+    "labels of a recording (Praat, ELAN): write each recording, or each interval, as a row of a table with measures and the column to predict": (
+        "textgrid eaf"
+    ),
+    "a transcript of a conversation (CHAT): save its words as TXT, in a folder for each label": "cha",
+    "a treebank (CoNLL-U): write each word with its tag on a line (CoNLL, with a blank line between sentences)": "conllu",
+    "a recording of EEG or another physiological signal: write measures of each recording as a row of a table with the column to predict": (
+        "edf bdf gdf vhdr vmrk set fif"
+    ),
+    "cells in a flow cytometer (FCS): write measures of each sample as a row of a table with the column to predict": "fcs",
+    "a table of astronomy: write it as CSV, for example with astropy or TOPCAT": "vot votable tbl",
     "a tree of species: write a table with a row for each of them": "nwk newick nex nexus",
     "a text, which is read where folders or metadata label such files; a table is read as CSV": "md html htm xhtml docx eml",
     "a document: save its table as CSV, or its text as TXT": "pdf doc rtf odt ppt pptx",

@@ -55,6 +55,7 @@ _NOT_READ = {
 DATA, LABELLING, SETTINGS, MODEL = "data", "labels", "settings", "model"
 _CHOSEN = re.compile(r"(data|train|validation|test|labels|settings|model) \(form(, [^/]*)?\)/")
 
+_CAMEL_ID = re.compile(r"[a-z]I[Dd]$|^(?i:(subj|subject|patient|pat|pt|participant|sample|plot|site|animal|station)id)$")  # patientID, SUBJID
 _WORD = re.compile(r"[a-z]+")
 _NATURAL = re.compile(r"(\d+)")
 
@@ -74,6 +75,8 @@ def nfc(text: str) -> str:
 
 def is_identifier(name: str) -> bool:
     """Whether a column of this name numbers or names its rows. The index that some programs write has no name or "Unnamed: 0"."""
+    if _CAMEL_ID.search(name.strip()):
+        return True
     name = name.strip().lower()
     return name in IDENTIFIERS or name.endswith(("_id", " id", "-id")) or name.startswith("unnamed") or name == "column 1"
 

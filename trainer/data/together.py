@@ -23,10 +23,12 @@ _OF_LABEL = 2  # groups for each label, so that they are no names of labels
 _NUMBERED = re.compile(r"(.*?\d.*?|.{3,}?)[-_. ]+[a-z]?\d{1,6}[a-z]?$", re.IGNORECASE)
 _WORDS = frozenset(
     """patient subject participant person individual animal donor specimen plant plot site station farm household school hospital clinic
-    transect quadrat tree colony nest capture scene session recording speaker batch slide device sensor catchment watershed borehole core""".split()
+    transect quadrat tree colony nest capture scene session recording speaker batch slide device sensor catchment watershed borehole core
+    camera cam book video""".split()
 )
 _OF_ROWS = frozenset("index idx key row rowid row_id number nr no".split())  # names of identifiers that say nothing of things
 _ENDINGS = frozenset("id ids no nr number num code name key label".split())
+_THING = re.compile(r"([A-Za-z]{3,})[-_. ]*\d{1,6}")
 _PART = re.compile(r"[a-z]+|[A-Z][a-z]+|[A-Z]+(?![a-z])")
 
 
@@ -56,6 +58,12 @@ def is_named(name: str) -> bool:
     while len(words) > 1 and words[-1] in _ENDINGS:
         words.pop()
     return bool(words) and words[-1] in _WORDS
+
+
+def is_numbered_thing(name: str) -> bool:
+    """Whether a folder is one of several things that are numbered: plot_3, cam2."""
+    found = _THING.fullmatch(name.strip())
+    return found is not None and is_named(found[1])
 
 
 def of_datasets(given: Mapping[str, Sequence[Example]], origins: Origins) -> list[Together]:

@@ -54,6 +54,12 @@ def test_lines_are_texts_for_a_model_of_tables_without_header(read):
     assert [(e.row, e.content) for e in examples] == [(1, "all good"), (2, "not, good")]
 
 
+def test_texts_that_a_table_names_are_its_column(read):
+    files = {"meta.csv": table(["file", "year"], [["a.txt", "1850"], ["b", "1860"]]), "texts/a.txt": "One text.", "texts/b.txt": "Another text."}
+    examples, used, _ = read(files, "table", ("year", "text"), {"year": "number", "text": "text"})
+    assert ([e.content for e in examples], used) == ([("1850", "One text."), ("1860", "Another text.")], ["meta.csv"])
+
+
 def test_text_files_are_texts_where_no_table_fits(read):
     examples, files, skipped = read({"a.txt": "One text.", "b.txt": "", "c.csv": CELLS}, "text", ("review",))
     assert ([e.content for e in examples], files, skipped) == (["One text."], ["a.txt"], 1)

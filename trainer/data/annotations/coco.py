@@ -9,6 +9,7 @@ from trainer.data.annotations.held import Annotations
 
 _SORTS = (("caption", "COCO captions"), ("keypoints", "COCO keypoints"), ("segmentation", "COCO polygons or masks"), ("bbox", "COCO boxes"))
 _MARKS = (b'"image_id"', b'"category_id"', b'"categories"')
+ANSWERS = "They say where a detector sees animals, and not which: write the species of each picture as a table, or use folders of species."
 ONE_EACH = "Each picture has one category and no box: written as a CSV with a file name and a class in each row, they could be classes."
 
 
@@ -21,6 +22,9 @@ def find(source: Input, value: Any, cut: bool) -> Annotations | None:
     if not isinstance(value, dict):
         return None
     images, entries = _of(value.get("images"), "id"), _of(value.get("annotations"), "image_id")
+    if isinstance(value.get("detection_categories"), dict) and (found := _of(value.get("images"), "file")):
+        kinds = tuple(map(str, value["detection_categories"].values()))
+        return Annotations("answers of MegaDetector", (source.name,), sum(len(i.get("detections") or ()) for i in found), kinds, cut, ANSWERS)
     names = tuple(str(c["name"]) for c in _of(value.get("categories"), "name"))
     if entries and (sort := _sort(entries)):
         return Annotations(sort, (source.name,), len(entries), names, cut, _note(entries))

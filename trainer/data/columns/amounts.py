@@ -14,14 +14,14 @@ _CODES = frozenset(
 )
 # Of measurements. The case counts, and a single letter needs a blank before it: 12A is a seat.
 _UNITS = frozenset(
-    "mg g kg t lb lbs oz nm um µm μm mm cm dm m km in ft yd mi ml mL cl dl l L gal s sec ms min h hr hrs hour hours d day days yr yrs year years "
-    "Hz kHz MHz GHz mW W kW MW GW Wh kWh MWh mV V kV mA A Pa hPa kPa MPa bar mbar psi N kN J kJ MJ cal kcal K °C °F ° mph km/h kmh m/s kn kt kts "
-    "m2 m² m3 m³ km2 km² ha sqft mm2 cm2 cm3 cc ppm ppb mol mmol mM µM kB KB MB GB TB px dB lx lm rpm bpm mmHg t/ha kg/ha g/m2 g/m² "
-    "g/l mg/l mg/L g/L mg/dL µg ug".split()
-)
+    "ng pg mg g kg t lb lbs oz nm um µm μm mm cm dm m km in ft yd mi ml mL cl dl dL l L gal s sec ms min h hr hrs hour hours d day days yr yrs year "
+    "years Hz kHz MHz GHz mW W kW MW GW Wh kWh MWh mV V kV mA A Pa hPa kPa MPa bar mbar psi N kN J kJ MJ cal kcal K °C °F ° mph kmh kn kt kts "
+    "m2 m² m3 m³ km2 km² ha sqft mm2 cm2 cm3 cc ppm ppb mol mmol µmol umol nmol pmol mEq U IU mM µM nM kB KB MB GB TB px dB lx lm rpm bpm mmHg "
+    "µg ug".split()
+)  # and one of them per another: mmol/L
 _ALIKE = str.maketrans({"\u2212": "-", "\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u2019": "'"})
 _BEFORE = re.compile(r"([^\d\s.,()+\-']{1,3})\.? ?(?=[\d.,(+\-])")
-_AFTER = re.compile(r"(?<=[\d.,)])( ?)([^\d\s.,()+\-'][^\s.,()+\-']{0,4})\.?$")
+_AFTER = re.compile(r"(?<=[\d.,)])( ?)([^\d\s.,()+\-'][^\s.,()+\-']{0,8})\.?$")
 _GROUPS = re.compile(r"[1-9]\d{0,2}([ '])\d{3}(\1\d{3})*([.,]\d*)?")
 _UNCLEAR = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")  # of money: a thousand and more, or one and three decimals
 
@@ -71,7 +71,11 @@ def read(cell: str) -> Amount:
             text, sign = text[1:].lstrip(), text[0]
         elif not unit and (found := _BEFORE.match(text)) and _is_unit(found[1]):
             text, unit = text[found.end() :], found[1]
-        elif not unit and (found := _AFTER.search(text)) and (_is_unit(found[2]) or (found[2] in _UNITS and (found[1] or len(found[2]) > 1))):
+        elif (
+            not unit
+            and (found := _AFTER.search(text))
+            and (_is_unit(found[2]) or (all(u in _UNITS for u in found[2].split("/")) and (found[1] or len(found[2]) > 1)))
+        ):
             text, unit = text[: found.start()], found[2]
         else:
             break

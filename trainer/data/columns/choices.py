@@ -5,15 +5,17 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from trainer.core import registry
-from trainer.data.columns.profiles import Profile
+from trainer.data.columns.profiles import FEW_NUMBERS, Profile
 from trainer.data.columns.values import MOSTLY
 from trainer.data.names import LABELS, TEXTS, TITLE, column, nfc
 from trainer.errors import UserError, some
 
 RARE = 20  # rows for each cell of a column with one value, from which it marks events, as a logger does that was taken out of the water
 _NO_NAME = re.compile(r"column \d+")
-_TARGET = re.compile(r"(y|target|label|output|response)[ _-]?\d+", re.IGNORECASE)  # one of several
 _YEAR = frozenset(("year", "yr", "jahr", "année", "annee", "año"))
+_NO_LABELS = frozenset("note notes remark remarks comments bemerkung bemerkungen remarque remarques subject participant patient person user".split())
+_ABOUT = re.compile(r"[ _.-]+(cd|flags?|qc|qf|qa|err|error|sd|se|std|stdev|unc|uncertainty|units?)", re.IGNORECASE)  # behind another name
+_RANKS = frozenset(("order", "family", "genus"))  # of living things, beside which class is one of them
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ def label(seen: dict[str, Profile], wanted: str, where: str, task: str = "auto",
         return Choice((name,), f"{name} is the label column, as requested.")
     by_name = {n.strip().lower().rpartition(".")[2]: n for n in reversed(list(seen))}  # annotation.label of a nested object is a label
     by_name |= {n.strip().lower(): n for n in reversed(list(seen))}
-    named = [by_name[n] for n in LABELS if n in by_name]
+    named = [by_name[n] for n in LABELS if n in by_name and not (n == "class" and len(_RANKS & by_name.keys()) > 1)]
     usable = [n for n in named if _fits(seen[n], task)]
     if named and not usable and not (seen[named[0]].distinct == 1 and _label_scores(seen, task, pictures, in_order)):
         check_label(seen[named[0]], where, task)
@@ -67,12 +69,9 @@ def _by_values(seen: dict[str, Profile], where: str, task: str, pictures: bool, 
     if rest and scores[rest[0]] >= 0.9 * scores[best]:
         ask_label([best, *rest], seen, where)
     first = seen[names[0]]
-    if _NO_NAME.fullmatch(best) and best == names[-1] and first.name in rest and first.distinct < seen[best].distinct:  # both places are usual
+    both = best == names[-1] and first.name in rest and first.distinct < seen[best].distinct  # both places are usual
+    if _NO_NAME.fullmatch(best) and (both or (rest and best == first.name and any(not seen[n].numeric for n in rest) and seen[best].numeric)):
         ask_label([best, *rest], seen, where)
-    if (target := _TARGET.fullmatch(best.strip())) and len(
-        alike := [n for n in names if (m := _TARGET.fullmatch(n.strip())) and m[1] == target[1]]
-    ) > 1:
-        ask_label(alike, seen, where)
     place = "the only" if not in_order else "the last" if best == names[-1] else "the first" if best == names[0] else "a"
     what = "few, repeating values" if seen[best].is_class else "measured numbers"
     others = f" If the label is {' or '.join(rest[:4])}, set label_column." if rest else ""
@@ -81,17 +80,24 @@ def _by_values(seen: dict[str, Profile], where: str, task: str, pictures: bool, 
 
 def _label_scores(seen: dict[str, Profile], task: str, pictures: bool, in_order: bool) -> dict[str, float]:
     """How well each column fits as the label, without the columns that do not fit. The last and the first column are preferred, ``in_order``."""
+    seen = {n: p for n, p in seen.items() if not _is_about_another(n, seen)}
     if not in_order:
         return {n: 1.0 for n, p in seen.items() if p.is_class and _is_usual(p, task)}
     seen = {n: p for n, p in seen.items() if p.distinct > 1 or RARE * p.cells >= p.rows}
     if not seen:
         return {}
     first, last = next(iter(seen)), list(seen)[-1]
-    scores = {n: 1.0 + 0.3 * (n == last) + 0.15 * (n == first) for n, p in seen.items() if p.is_class and _is_usual(p, task)}
+    classes = [n for n, p in seen.items() if p.is_class and _is_usual(p, task) and (n in (first, last) or not p.numeric or p.distinct <= FEW_NUMBERS)]
+    scores = {n: 1.0 + 0.3 * (n == last) + 0.15 * (n == first) for n in classes}
     has_text = any(p.is_free_text and not p.is_sequence for p in seen.values())
     if last not in scores and (pictures or len(seen) > 1) and not has_text and seen[last].is_measure and _is_usual(seen[last], task):
         scores[last] = 1.05
     return scores
+
+
+def _is_about_another(name: str, seen: dict[str, Profile]) -> bool:
+    """Whether a column says how good the values of another one are, or their unit: flow_cd beside flow."""
+    return any(name.startswith(n) and _ABOUT.fullmatch(name, len(n)) for n in seen if n and n != name)
 
 
 def _no_label(seen: dict[str, Profile], where: str, task: str) -> UserError:
@@ -139,7 +145,10 @@ def _offer(p: Profile) -> str:
 
 def _is_usual(p: Profile, task: str) -> bool:
     """Whether the column may be the label of ``task`` where nobody says so: dates, also as numbers like 20210710, and years are not."""
-    return _fits(p, task) and not (p.tells_when_or_where or p.tells_folds or p.name.strip().lower() in _YEAR)
+    name = p.name.strip().lower()
+    return _fits(p, task) and not (
+        p.tells_when_or_where or p.tells_folds or p.tells_progress or name in _YEAR or name in _NO_LABELS or (name in TEXTS and not p.numeric)
+    )
 
 
 def _fits(p: Profile, task: str) -> bool:

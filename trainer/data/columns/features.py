@@ -50,6 +50,8 @@ def useless(p: Profile) -> str:
         return "an identifier"
     if p.tells_folds:
         return "how the rows were divided"
+    if p.tells_progress:
+        return "how far a form was filled in"
     if p.dates >= values.MOSTLY:
         return "dates"
     if p.shapes >= values.MOSTLY:

@@ -1,5 +1,6 @@
 """Labels in a table of their own: its rows name the rows of another table by a column that both have, and its label is added there."""
 
+import itertools
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -7,10 +8,13 @@ import numpy
 
 from trainer.data import names
 from trainer.data.columns import keyed, profiles, values
+from trainer.data.formats.arrow_table import ArrowTable
 from trainer.data.formats.table import Table
 from trainer.errors import UserError, some
 
 MIN_ROWS = 20  # of a table of labels
+FIRST = 3  # columns of a table of which one may name its rows
+RARE = 0.05  # of the names of rows are found, where both tables are about other ones
 FOUND = 0.9  # of the rows of the other table must be in it
 
 
@@ -51,6 +55,7 @@ def add(found: list[Table], asked: str, folder: Path) -> tuple[str, str]:
     ``asked`` is the column that the user wants to predict, if any. Returns the column that was added and why; empty ones where no table is one of
     labels. Raises UserError where a table may be one, and only the user can say which of its columns is the label.
     """
+    _name_keys_alike(found)
     chosen = _chosen([(pair, column) for pair in _pairs(found, asked.strip().lower()) if (column := _label(pair, asked.strip().lower()))])
     for pair, column in chosen:
         for table, at in pair.others:
@@ -60,11 +65,28 @@ def add(found: list[Table], asked: str, folder: Path) -> tuple[str, str]:
     if not chosen:
         return "", ""
     pair, column = chosen[0]
+    more = [c for c in pair.columns if c != column]
     known, rows_of_all = (sum(counts) for counts in zip(*((p.known, p.rows) for p, _ in chosen), strict=True))
     return column, (
         f'Column "{column}" of {some([p.labels.name for p, _ in chosen], 3)} is used as the label: its rows name those of '
         f"{some([t.name for p, _ in chosen for t, _ in p.others], 3)} by {pair.key}, and {known:,} of {rows_of_all:,} are found there."
+        + (f" {some(more, 6)} of {pair.labels.name} {'are' if len(more) > 1 else 'is'} not read." if more else "")
     )
+
+
+def _name_keys_alike(found: list[Table]) -> None:
+    """Give the column that names the rows of a table the name that it has in a table of fewer columns, where both name the same rows under other
+    names: SampleID and #SampleID."""
+    for labels, table in itertools.permutations((t for t in found if len(t.rows) >= MIN_ROWS and not isinstance(t, ArrowTable)), 2):
+        common = {c.lower() for c in labels.columns} & {c.lower() for c in table.columns}
+        if common or len(labels.columns) > len(table.columns) or len(labels.rows) > 2 * len(table.rows):
+            continue
+        for own, other in itertools.product(labels.columns[:FIRST], table.columns[:FIRST]):
+            cells = {c.strip() for c in labels.different(own)} - {""}
+            is_key = len(cells) == len(labels.rows) and not any(map(_names_no_row, cells))
+            if is_key and len(cells & {c.strip() for c in table.different(other)}) >= FOUND * len(cells):
+                table.columns[table.place(other)] = own
+                break
 
 
 def _chosen(candidates: list[tuple[Pair, str]]) -> list[tuple[Pair, str]]:
@@ -101,7 +123,9 @@ def _pairs(found: list[Table], asked: str) -> list[Pair]:
         if split := names.split_of(labels.name):  # y_test.csv has none of the rows of X_train.csv, whose numbers may be the same
             alike = [t for t in alike if names.split_of(t.name) == split] or alike
         pair = _fitting(labels, alike, next(c for c in labels.columns if c.lower() in own))
-        if pair is not None and not taken & {c.lower() for c in pair.columns}:
+        if pair is None:
+            _check_found(labels, alike, asked)
+        elif not taken & {c.lower() for c in pair.columns}:
             pairs.append(pair)
     told = [p for p in pairs if p.says_labels]
     return told or sorted(pairs, key=lambda p: len(p.columns))
@@ -120,6 +144,25 @@ def _fitting(labels: Table, others: list[Table], key: str) -> Pair | None:
     return Pair(labels, fitting, key, one_to_one)
 
 
+def _check_found(labels: Table, others: list[Table], asked: str) -> None:
+    """Raise UserError where a table has nothing but a label and names of rows, of which the others have almost none: of ids with many digits a
+    spreadsheet keeps the first ones."""
+    columns = {c.lower() for c in labels.columns}
+    key = next((c for c in labels.columns if all(not t.lacks([c]) for t in others)), "")
+    label = next((c for c in columns - {key.lower()} if c in (asked, *names.LABELS)), "")
+    if len(columns) != 2 or not label or not names.is_identifier(key) or any(isinstance(t, ArrowTable) for t in (labels, *others)):
+        return
+    cells = {c.strip() for c in labels.different(key)} - {""}
+    known = {c.strip() for t in others for c in t.different(key)}
+    if len(cells & known) < RARE * len(cells) and not any(names.extension(c) in names.IMAGES for c in cells):
+        raise UserError(
+            "labels_of_other_rows",
+            f"{labels.name} names rows by {key}, and {len(cells & known)} of {len(cells)} are found in {some([t.name for t in others], 3)}: "
+            f"it has, for example, {min(cells, default='none')}, and the rows have {min(known, default='none')}.",
+            f"Write {key} in both files alike. A spreadsheet rounds numbers of more than 15 digits: import that column as text.",
+        )
+
+
 def _names_no_row(cell: str) -> bool:
     return values.number(cell) is not None or names.extension(cell) in names.IMAGES
 
@@ -134,7 +177,7 @@ def _label(pair: Pair, asked: str) -> str:
     named = [c for c in fitting if c.lower() in names.LABELS]
     sure = pair.says_labels or len(columns) == 1 or len(named) == 1
     if asked:
-        return next((c for c in columns if c.lower() == asked), "") if sure else ""
+        return next((c for c in columns if c.lower() == asked), "") if sure or pair.one_to_one else ""
     if len(named) == 1:
         return named[0]
     if len(columns) == 1 and fitting and (pair.says_labels or pair.one_to_one):

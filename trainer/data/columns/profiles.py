@@ -23,6 +23,7 @@ _SHAPE = re.compile(r"(SRID=\d+;)?((MULTI)?(POINT|LINESTRING|POLYGON)|GEOMETRYCO
 LOOK = 500  # different cells that tell whether a number may be far outside
 _COUNTS = re.compile(r"(^|[\W_])(counts?|abundance)$|^(n|num|number|no)[\W_]+of[\W_]|^(n|num)_", re.IGNORECASE)
 FEW_COUNTS = 5  # different numbers, from which a column that is named so counts something
+SINGLE = 1.5  # words on average, below which cells are single words
 MIN_ROWS = 20  # for values that are all different to mean something
 
 
@@ -100,6 +101,16 @@ class Profile:
     def tells_folds(self) -> bool:
         """Whether the column numbers the parts into which people divided the rows: neither an input nor a label."""
         return self.name.strip().lower() in _FOLDS and self.numeric and self.distinct <= FEW_NUMBERS and not self.fractions
+
+    @property
+    def tells_progress(self) -> bool:
+        """Whether the column says with 0, 1 and 2 how far a form was filled in, as REDCap writes it behind the answers of each form."""
+        return self.name.strip().lower().endswith(("_complete", "complete?")) and self.numeric and self.distinct <= 3 and not self.fractions
+
+    @property
+    def is_named_text(self) -> bool:
+        """Whether the name says that the column has texts, and its values are no few single words that repeat."""
+        return self.name.strip().lower() in names.TEXT_NAMES and not (self.is_class and self.words < SINGLE)
 
     @property
     def is_identifier(self) -> bool:

@@ -8,6 +8,7 @@ from trainer.data.columns import values
 _TRUE, _FALSE = frozenset(("true", "t", "yes", "y", "1")), frozenset(("false", "f", "no", "n", "0"))
 _SURE = frozenset(("true", "false", "yes", "no"))  # one of them shows what the letters and numbers beside it mean
 _ENDLESS = frozenset(("inf", "-inf", "+inf", "infinity", "-infinity"))
+_NO_NUMBERS = _ENDLESS | {"na"}  # beside numbers no class; NA may be Namibia beside other countries
 _UNKNOWN = "?"  # of UCI, beside classes that have letters or digits: signs of a text may be classes themselves
 _LETTERS = 3  # different ones, from which the case of a name means nothing: AA, Aa and aa are genotypes, CO and Co are chemistry
 
@@ -24,8 +25,8 @@ def of(cells: Mapping[str, int]) -> dict[str, str]:
     lower = {name.lower() for name in counts}
     if len(counts) > 2 and lower <= _TRUE | _FALSE and lower & _SURE:
         return _joined(counts, {name: str(name.lower() in _TRUE) for name in counts})
-    endless = [name for name in counts if name.lower() in _ENDLESS]
-    others = [name for name in counts if name.lower() not in _ENDLESS]
+    endless = [name for name in counts if name.lower() in _NO_NUMBERS]
+    others = [name for name in counts if name.lower() not in _NO_NUMBERS]
     if endless and others and all(values.number(name) is not None for name in others):
         return dict.fromkeys(endless, "")
     return _joined(counts, {name: _without_case(name) for name in counts})

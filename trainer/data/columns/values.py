@@ -17,7 +17,10 @@ MOSTLY = 0.95  # of the cells that are not empty make a column one of numbers or
 _ERRORS = ("#n/a", "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!")  # of spreadsheets
 _MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "?", "-", *_ERRORS))
 MAY_BE_MISSING = _MISSING | frozenset(("--", "***", "nd", "m", "inf", "-inf"))  # beside numbers; alone, some of them may mean something
-_GAPS = frozenset(("m", "miss", "missing", "msg", "nodata", "no data", "no_data", "not available", "n.a.", "n.a", "unknown", "unavailable"))
+_GAPS = frozenset((
+    *("m", "miss", "missing", "msg", "nodata", "no data", "no_data", "not available", "n.a.", "n.a", "unknown", "unavailable"),
+    *("undetermined", "not determined", "not done", "not measured", "not tested", "not sampled", "pending"),
+))  # fmt: skip
 _SIGNS = re.compile(r"[-*.:_/?\u2013\u2014\u2026\u2212]{1,5}")
 _NO_LABEL = frozenset(("nan", "null", "n/a", "<na>", *_ERRORS))  # but not none, na or -, which may well be classes
 _WHOLE = re.compile(r"([+-]?\d+)\.0+")

@@ -134,7 +134,7 @@ def _by_names(cells: list[str], columns: list[tuple[str, list[str]]], wanted: se
 def _by_common_name_or_values(cells: list[str], columns: list[tuple[str, list[str]]]) -> tuple[bool, str] | None:
     """The decision by the values below each cell of the first row; None if it leaves the question open."""
     for cell, values in columns:
-        if cell in values and not is_number(cell):
+        if cell in values and not is_number(cell) and any(v != cell for v in values):  # else a mark in each row, under its own name
             return False, f"the value {cell} of its first row appears again in later rows"
     named = [c.lower() for c in cells if c]
     if usual := _usual(named):

@@ -48,6 +48,7 @@ def of(rows: list[Row], wanted: set[str], repair: bool, named: list[str] | None 
     found: list[Repair] = []
     logged = any(row and row[0].strip() == _LOGGER_WITH_UNITS for row in (rows[0][1], *(above or [])))
     rows = _without_titles(_without_questions(rows, found) if repair and named is None else rows, found)
+    rows = _without_comment(rows, found) if repair else rows
     first = rows[0][1]
     surveyed = bool(found) and found[0].code == "questions"
     top = _two_levels(rows) if repair and named is None and not logged and not surveyed else None
@@ -104,11 +105,21 @@ def _without_questions(rows: list[Row], found: list[Repair]) -> list[Row]:
     return [rows[0], *rows[3:]]
 
 
+def _without_comment(rows: list[Row], found: list[Repair]) -> list[Row]:
+    """The rows without a comment right below the names, as QIIME 2 writes the kinds of its columns."""
+    if len(rows) < 4 or not rows[1][1][0].startswith("#") or any(row[0].startswith("#") for _, row in rows[2:]):
+        return rows
+    found.append(Repair("comment_lines", 1, "The row below the names of the columns begins with # and is not read."))
+    return [rows[0], *rows[2:]]
+
+
 def _titles(rows: list[Row]) -> int:
     """How many rows at the beginning are almost empty, where names of columns follow them, or filled rows follow single texts."""
     filled = [sum(bool(c.strip()) for c in row) for _, row in rows[: MAX_TITLES + dialects.SAMPLE_ROWS]]
     typical = sorted(filled)[len(filled) // 2]
     first = next((i for i, n in enumerate(filled[:MAX_TITLES]) if n >= 0.8 * typical), 0)
+    if typical < 3 and (above := _above_numbers(rows)):
+        return above
     if not first or typical < 3 or len(rows) - first < 2:
         return 0
     below_titles = (i for i in (first - 2, first - 1) if i > 0 and max(filled[:i]) <= max(1, typical / 2))
@@ -123,6 +134,18 @@ def _titles(rows: list[Row]) -> int:
     below = [row for _, row in rows[first + 1 : first + dialects.SAMPLE_ROWS]]
     single = all(n == 1 and row[0].strip() and not dialects.is_number(row[0]) for n, (_, row) in zip(filled[:first], rows))
     return first if dialects.header(rows[first][1], below, set())[0] or (single and _mostly_filled(below)) else 0
+
+
+def _above_numbers(rows: list[Row]) -> int:
+    """How many rows before the names of columns of numbers tell something else, such as the settings of an instrument: Sample, 12. The cells of such
+    a row are not all numbers, and at least two of them stand above the names."""
+    numbers = [all(map(dialects.is_number, row)) for _, row in rows[: MAX_TITLES + dialects.SAMPLE_ROWS]]
+    first = next((i for i, of_numbers in enumerate(numbers[:MAX_TITLES]) if of_numbers), 0)
+    if first < 3 or sum(numbers[first:]) < NUMERIC * len(numbers[first:]):
+        return 0
+    names = [c.strip() for c in rows[first - 1][1]]
+    are_names = all(names) and len(set(names)) == len(names) and not any(dialects.is_number(c) or units.is_unit(c) for c in names)
+    return first - 1 if are_names else 0
 
 
 def _mostly_filled(rows: list[list[str]]) -> bool:

@@ -20,7 +20,6 @@ from trainer.data.together import Together
 from trainer.errors import UserError, some
 from trainer.kinds.rows import column_checks, file_labels, gaps, roles as roles_of, split_rules, turned_tables
 from trainer.kinds.rows.belonging import Belonging
-from trainer.kinds.rows.clues import other_files
 from trainer.kinds.rows.examples import Rows
 from trainer.kinds.rows.labelled_files import Reading
 from trainer.kinds.rows.roles import Roles
@@ -81,9 +80,8 @@ def choose(found: list[Table], settings, index: images.Index, ignored: Ignored):
         seen = profiles.of(group, fill_values)
         try:
             named = file_labels.reason(group, seen, settings, where)
-            if not named and settings.task == "auto" and not settings.label_column.strip():
-                turned_tables.check(group, found, seen, where)
-                other_files.check_named(group, seen, ignored.names(), where)
+            if not named and settings.task == "auto":
+                turned_tables.check(group, found, seen, where, settings.label_column.strip().lower())
         except UserError as e:
             raise refused or e from e  # a question about all the tables, which no smaller one answers
         if named:
@@ -178,7 +176,7 @@ def _unasked(belonging: Belonging, settings, rule: Rule) -> str:
     """The column by which rows are kept together although nobody asked for it; empty for none, and where the data or the user say how to split."""
     roles = belonging.roles
     is_open = settings.split == "auto" and not (settings.datasets.strip() or roles.split or roles.writes) and roles.label in belonging.seen
-    if not is_open or rule.by != RANDOM or any(names.split_of(t.name) or names.chosen_split(t.name) for t in belonging.tables):
+    if not is_open or rule.by != RANDOM or any(names.split_of(t.name) not in (None, "train") or names.chosen_split(t.name) for t in belonging.tables):
         return ""
     return belonging.clear_group()
 

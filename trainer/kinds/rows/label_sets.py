@@ -101,7 +101,7 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, where: str, pi
     if settings.task != "auto" and not asked:
         return None
     wanted = [choices.resolve(w, seen, "label_column", where) for w in choices.listed(settings.label_column, dict.fromkeys(seen))]
-    text = settings.text_column.strip() or any(p.is_free_text or n.strip().lower() in names.TEXT_NAMES for n, p in seen.items())
+    text = settings.text_column.strip() or any(p.is_free_text or p.is_named_text for p in seen.values())
     if not asked and not (text or pictures):
         return None
     all_columns, seen = seen, {n: p for n, p in seen.items() if n not in pictures}
@@ -210,7 +210,7 @@ def _columns(seen: dict[str, Profile], tables: list[Table], wanted: list[str], p
     others = [n for n, p in seen.items() if n not in found and n.strip().lower() in names.LABELS and p.cells]
     if pictures:
         others += [n for n, p in seen.items() if n not in found and (p.is_class or p.is_measure)]
-    text = any(p.is_free_text or n.strip().lower() in names.TEXT_NAMES for n, p in seen.items() if n not in found)
+    text = any(p.is_free_text or p.is_named_text for n, p in seen.items() if n not in found)
     if len(found) < (2 if wanted else MIN_COLUMNS) or not (text or pictures) or (others and not wanted) or len(found) > MAX_LABELS:
         return None
     why = "as requested" if wanted else f"they hold nothing else, beside {'the name of an image' if pictures else 'a text'}"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from trainer.core import registry
 from trainer.core.example import SPLITS, Example
-from trainer.data import file_names, folders, names
+from trainer.data import file_names, folders, names, together
 from trainer.data.checks import Checks
 from trainer.data.columns import choices, profiles, values
 from trainer.data.columns.values import Style
@@ -89,6 +89,12 @@ def _numbered_files(kind: str, files: list[folders.Labelled], profile: profiles.
 
 def from_folders(kind: str, files: list[folders.Labelled], found: Sources, settings, checks: Checks) -> Reading:
     labels = sorted({f.label for f in files}, key=names.natural)
+    if settings.task == "auto" and not settings.label_column.strip() and all(map(together.is_numbered_thing, labels)):
+        raise UserError(
+            "ambiguous_label",
+            f"The folders of the {len(files)} {THINGS[kind]} are numbered like things that have several, and not like classes: {some(labels, 6)}.",
+            f"To predict the folder, set task to {kind}-{CLASSIFICATION}. Otherwise use one folder for each label, or a table that names the files.",
+        )
     why = f"The folder names are the labels of the {len(files)} {THINGS[kind]}: {some(labels, 6)}."
     return _labelled_files(kind, files, found, settings, checks, why, "not in a folder named after a label")
 

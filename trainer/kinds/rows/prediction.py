@@ -22,6 +22,7 @@ from trainer.data.sources import Sources
 from trainer.errors import UserError, left_out, some
 from trainer.gc_pause import paused
 from trainer.kinds.rows import conversations as forms, row_by_row
+from trainer.kinds.rows.clues import named_files
 from trainer.kinds.rows.examples import PAIR, Rows
 from trainer.kinds.rows.roles import IMAGE, LANGUAGE, TABLE, TEXT, Roles
 from trainer.run_folder.events import Events
@@ -125,6 +126,9 @@ def _fitting(found: sources.Sources, columns: Columns, label: str, settings, eve
             continue
         if pictures:
             looks.read(read, Index(found.images), columns.names, events)
+        if named_files.COLUMN in columns.names and any(t.lacks([named_files.COLUMN]) for t in read):
+            for decision in named_files.add_texts(read, found.readable, found.ignored, settings.encoding, least=1):
+                events.decision(*decision)
         for column in read[0].lacks(columns.names) if read[0].absent is not None else ():
             read[0].append(column, read[0].absent)
         lacking = read[0].lacks(columns.names)

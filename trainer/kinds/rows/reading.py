@@ -33,7 +33,7 @@ from trainer.kinds.rows import (
     row_by_row,
     unlabelled_files,
 )
-from trainer.kinds.rows.clues import class_names, contests, copies, other_files
+from trainer.kinds.rows.clues import class_names, contests, copies, named_files, other_files
 from trainer.kinds.rows.labelled_files import Reading
 from trainer.kinds.rows.roles import IMAGE, TABLE, Roles
 
@@ -180,7 +180,7 @@ def _read(found: Sources, settings, checks: Checks) -> Reading:
     for source in (*found.tokens, *(d for d in found.documents if id(d) not in documents and d not in found.tables)):
         found.ignored.add(source.name, names.not_read(source.name))
     try:
-        group, roles, seen = _tables([t for t in found.tables if id(t) not in documents], found, index, settings, checks)
+        group, roles, seen = _tables([t for t in found.tables if id(t) not in documents], documents, found, index, settings, checks)
     except UserError as e:
         if not sizes:
             return _without_tables(found, settings, checks, e)
@@ -200,8 +200,9 @@ def _read(found: Sources, settings, checks: Checks) -> Reading:
     return labelled_files.from_folders(best, labelled[best], found, settings, checks)
 
 
-def _tables(sources: list, found: Sources, index: images.Index, settings, checks: Checks):
-    """The tables to use, the roles of their columns and their profiles; with labels that stand in other files."""
+def _tables(sources: list, labelled: set[int], found: Sources, index: images.Index, settings, checks: Checks):
+    """The tables to use, the roles of their columns and their profiles; with labels that stand in other files. ``labelled`` are texts in folders
+    of labels, by identity."""
     read = contests.without_answers(_tables_or_lines(sources, found, settings, checks), index, found.ignored)
     read = copies.without(read, found.ignored)
     if not read:
@@ -209,6 +210,8 @@ def _tables(sources: list, found: Sources, index: images.Index, settings, checks
     if not settings.repairs:
         _look(read, found, index, settings, checks)
         return from_tables.choose(read, settings, index, found.ignored)
+    named = named_files.add_texts(read, [d for d in found.readable if id(d) not in labelled], found.ignored, settings.encoding)
+    named_files.check(read, found.images, found.ignored, settings.label_column.strip().lower())
     added = row_by_row.add(read, sources, found.ignored, settings.label_column.strip().lower())
     if not added.label:
         label, why = label_tables.add(read, settings.label_column, checks.events.path.parent)
@@ -226,6 +229,7 @@ def _tables(sources: list, found: Sources, index: images.Index, settings, checks
     if roles.label == added.label:
         told = {what for what, _, _ in added.decisions}
         roles.decisions = [*added.decisions, *(d for d in roles.decisions if d[0] not in told)]
+    roles.decisions += named
     return group, roles, seen
 
 

@@ -99,7 +99,9 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index,
     roles.label = choice.columns[0]
     roles.decisions.append(("label_column", roles.label, choice.why))
     if not settings.label_column.strip() and roles.label.strip().lower() not in names.LABELS:
-        same.check_one_of(roles.label, {n: p for n, p in rest.items() if n not in paths}, tables, where)
+        besides = {n: p for n, p in rest.items() if n not in paths}
+        same.check_one_of(roles.label, besides, tables, where)
+        same.check_alike(roles.label, besides, tables, where)
     roles.decisions += same.without_twins(roles.label, rest, tables)
     rest.pop(roles.label)
     kind = _kind(rest, paths, settings, where)
@@ -262,13 +264,13 @@ def _by_loss(roles: Roles, kind: str, tables: list[Table], rest: dict[str, Profi
 def _text_score(rest: dict[str, Profile]) -> float:
     """The score for a text task: the words of the longest text column, times three if its name suggests a text or one of a pair."""
     pair = found.columns if (found := pairs.find(rest)) else ()
-    named = {n: n in pair or n.strip().lower() in names.TEXT_NAMES for n in rest}
+    named = {n: n in pair or p.is_named_text for n, p in rest.items()}
     return max((p.words * (3 if named[n] else 1) for n, p in rest.items() if p.cells and not p.numeric and (named[n] or p.is_free_text)), default=0.0)
 
 
 def _table_score(rest: dict[str, Profile]) -> float:
     """The score for a tabular task: twice the number of columns with numbers or categories."""
-    usable = {n: p for n, p in rest.items() if n.strip().lower() not in names.TEXT_NAMES}
+    usable = {n: p for n, p in rest.items() if not p.is_named_text}
     try:
         return 2.0 * len(features.choose(usable, "")[0])
     except UserError:

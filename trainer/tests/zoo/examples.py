@@ -3,7 +3,7 @@
 import math
 import random
 
-from trainer.tests.zoo.row import Reads, Refused, Row, write
+from trainer.tests.zoo.row import NotRefused, Reads, Refused, Row, write
 from trainer.tests.zoo.tables import TASK, N
 from trainer.tests.zoo.time import csv
 
@@ -76,8 +76,8 @@ def _plots(i: int) -> list:
 ROWS = (
     Row("recordings-in-folders", "normal/p0.csv, ill/p0.csv with a recording each", "cardiology", "made", "a question, no regression of a lead",
         _in_folders("normal", "ill"), Refused("ambiguous_label", ("normal", "trail")), FOLDERS),
-    Row("years-in-folders", "2019/p0.csv and 2020/p0.csv", "loggers", "made", "one table", _in_folders("2019", "2020"),
-        Reads("tabular-regression", rows=320, label="trail"), spares=FOLDERS),
+    Row("years-in-folders", "2019/p0.csv and 2020/p0.csv", "loggers", "made", "no classes", _in_folders("2019", "2020"),
+        NotRefused("ambiguous_label"), spares=FOLDERS),
     Row("sites-in-folders-with-a-label", "oslo/p0.csv and rome/p0.csv with a label", "ecologists", "made", "the column is the label",
         _in_folders("oslo", "rome", header="time,lead,trail,label", label="xy"), Reads(TASK, rows=320, label="label"), spares=FOLDERS),
     Row("spectra-in-folders", "ripe/apple1.txt with a wavelength and an absorbance in each line", "spectroscopy", "made", "no texts",
@@ -146,9 +146,9 @@ ROWS = (
         Reads(TASK, rows=300, silent=("time_neighbours",)), spares=TOGETHER),
     Row("genes-by-samples", "genes as rows, samples as columns, and a table of the samples", "genomics", "GEO", "a question",
         _table(*_GENES, 120, {"samples.csv": "sample," + _CONDITIONS}), Refused("turned_table", ("samples.csv", "sample")), TURNED),
-    Row("genes-and-a-codebook", "the same table beside a list of its columns", "genomics", "made", "the rows are read",
-        _table(*_GENES, 120, {"codebook.csv": "variable," + _CONDITIONS}), Reads("tabular-regression", rows=120, label="S7"), spares=TURNED),
-    Row("genes-of-other-samples", "the same table beside a table of other samples", "genomics", "made", "the rows are read",
-        _table(*_GENES, 120, {"samples.csv": "sample," + _CONDITIONS.replace("S", "T")}), Reads("tabular-regression", rows=120, label="S7"),
+    Row("genes-and-a-codebook", "the same table beside a list of its columns", "genomics", "made", "the question which column",
+        _table(*_GENES, 120, {"codebook.csv": "variable," + _CONDITIONS}), Refused("ambiguous_label", ("S7", "S0")), spares=TURNED),
+    Row("genes-of-other-samples", "the same table beside a table of other samples", "genomics", "made", "the question which column",
+        _table(*_GENES, 120, {"samples.csv": "sample," + _CONDITIONS.replace("S", "T")}), Refused("ambiguous_label", ("S7", "S0")),
         spares=TURNED),
 )  # fmt: skip

@@ -1,12 +1,21 @@
 """Columns that say the same as the label: its classes under other names, or the other columns of one that is written as 0 and 1."""
 
+import re
+
 from trainer.data import names
+from trainer.data.columns import choices, values
 from trainer.data.columns.profiles import Profile
 from trainer.data.formats.table import Table
 from trainer.errors import UserError, some
 
 FEWEST = 3  # classes, from which equal columns are no chance; two need names that say so
 MIN_COLUMNS = 3  # of 0 and 1
+MIN_NUMBERED, MIN_ALIKE = 4, 5  # columns of one name before a number, and columns with the same values
+ALIKE, SAME_VALUES = 0.8, 0.75  # shares of the columns, and of the values of two columns
+MOST_VALUES = 20  # of columns that are compared by them
+_SEVERAL = frozenset(("y", "target", "label", "output", "response"))  # of which two are enough
+_NO_NAMES = frozenset(("v", "x", "f", "column", "col", "c", "value", "var", "feature", "attr", "attribute", "field"))  # numbered by programs
+_STEM = re.compile(r"(.*?)[ ._-]*\d+")
 _BINARY = ({"0", "1"}, {"0.0", "1.0"}, {"true", "false"})
 _YES = ("1", "1.0", "true")
 
@@ -63,6 +72,37 @@ def check_one_of(label: str, seen: dict[str, Profile], tables: list[Table], wher
         f"In each row of {where} exactly one of the columns {some(group, 6)} is 1: together they name one class, and any of them could be the label.",
         f"Set label_column to the column to predict. To predict the class, write it into one column. To tell {label} from the others, remove these.",
     )
+
+
+def check_alike(label: str, seen: dict[str, Profile], tables: list[Table], where: str) -> None:
+    """Raise UserError where nothing but its place makes ``label``, which nobody asked for, the label: it is one of columns that are numbered, as
+    items of a test and samples are, or that hold the same few values, as answers to questions and counts of species do."""
+    stem = _stem(label)
+    numbered = [n for n in seen if stem and _stem(n) == stem]
+    if stem in _NO_NAMES or len(numbered) < (2 if stem in _SEVERAL else MIN_NUMBERED):
+        numbered = []
+    if alike := numbered or _of_same_values(label, seen, tables):
+        choices.ask_label(alike, seen, where)
+
+
+def _stem(name: str) -> str:
+    """What stands before the number at the end of a name, in lower case; empty for other names."""
+    found = _STEM.fullmatch(name.strip().lower())
+    return found[1] if found else ""
+
+
+def _of_same_values(label: str, seen: dict[str, Profile], tables: list[Table]) -> list[str]:
+    """The columns with the values of ``label``, where nearly all columns have them; else none."""
+    others = [n for n, p in seen.items() if p.distinct > 1 and not (p.is_identifier or p.tells_when_or_where or p.is_free_text)]
+    if not seen[label].is_class or seen[label].distinct > MOST_VALUES or len(others) < MIN_ALIKE:
+        return []
+    own = _values(label, tables)
+    alike = [n for n in others if seen[n].distinct <= MOST_VALUES and len(own & (found := _values(n, tables))) >= SAME_VALUES * len(own | found)]
+    return alike if len(alike) >= max(MIN_ALIKE, ALIKE * len(others)) else []
+
+
+def _values(name: str, tables: list[Table]) -> set[str]:
+    return {values.label(c).lower() for t in tables for c in t.sample(name) if not values.is_missing(c)} - {""}
 
 
 def _is_flag(name: str, tables: list[Table]) -> bool:
