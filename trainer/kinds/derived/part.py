@@ -63,6 +63,11 @@ def learn(sort: str, cells: list[str]) -> Part | None:
 
 def restored(sort: str, described: dict) -> Part:
     """The part that ``described`` says, which comes from the files of a model and so from outside. Raises ValueError, KeyError or TypeError."""
+    if sort == TEXT:
+        from trainer.kinds.derived import vectors
+
+        if vectors.KEY in described:
+            return vectors.TextVectors.restored(described)
     return _sorts()[sort].restored(described)
 
 

@@ -264,7 +264,7 @@ def missing(folder: Path, models: Path) -> str:
     about = load(folder).about
     try:
         if about is not None:
-            installed.found(models, about)
+            installed.LEANING.found(models, about)
     except UserError as e:
         return e.what.removesuffix(".").replace("The model", "it", 1)
     return ""
