@@ -85,10 +85,9 @@ def shape(config: Mapping[str, Any]) -> Shape:
     least = config.get("layer_norm_eps", 1e-12)
     if type(least) is not float or not 0 < least < 1:
         raise Unusable(f"has layer_norm_eps {str(least)[:40]} in its config.json, where a number between 0 and 1 is read")
-    return Shape(
-        width, layers, heads, between, function, whole(config, "vocab_size", 30522, 1 << 24), whole(config, "max_position_embeddings", 512, 1 << 20),
-        whole(config, "type_vocab_size", 2, 1 << 10) if family.has_types else 0, first, least,
-    )  # fmt: skip
+    words, places = whole(config, "vocab_size", 30522, 1 << 24), whole(config, "max_position_embeddings", 512, 1 << 20, 8)
+    types = whole(config, "type_vocab_size", 2, 1 << 10) if family.has_types else 0
+    return Shape(width, layers, heads, between, function, words, places, types, first, least)
 
 
 class Encoder:
@@ -127,7 +126,7 @@ class Encoder:
         return found
 
     def mean(self, tokens: list[int]) -> numpy.ndarray:
-        """The mean of the vectors of the tokens of one text (float32). Raises IndexError for a token that the encoder does not know."""
+        """The mean of the vectors of the ``tokens`` of one text (float32), which are less than ``shape.words``, and fewer than its places."""
         own = self.shape
         x = self._normed(self._words[tokens] + self._places[own.first : own.first + len(tokens)], self._norm)
         for query, key, value, out, norm, wide, narrow, last in self._layers:

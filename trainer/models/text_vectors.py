@@ -10,7 +10,7 @@ import numpy
 from trainer import threads
 from trainer.errors import UserError, size_in_words
 from trainer.memory import available
-from trainer.models import bert, texts, vocabulary
+from trainer.models import bert
 from trainer.models.catalogue import Base
 from trainer.models.leaned import Described, Leaning
 from trainer.models.weights import Unusable, Weights, configuration
@@ -35,8 +35,7 @@ class Reader:
         if self.bytes > (free := available()):
             raise Unusable(f"needs {size_in_words(self.bytes)} of memory, and {size_in_words(free)} are free")
         self._encoder = bert.Encoder(configuration(base.folder), Weights(base.folder))
-        self._tokenizer = vocabulary.installed(base.folder)
-        self._tokenizer.enable_truncation(min(MOST_TOKENS, texts.position_limit(base)))
+        self._tokenizer = _tokenizer(base, self._encoder.shape.words)
         self._lock = threading.Lock()
         self.watch: Callable[[], None] = lambda: None
         self.kept: dict[str, dict[str, numpy.ndarray]] = {}
@@ -55,14 +54,8 @@ class Reader:
         """The vector of a text (float32). Each text is computed alone on one thread of BLAS, so no bit depends on other texts."""
         with self._lock:
             self.watch()
-            try:
-                with threads.one_of_blas():
-                    found = self._encoder.mean(self._tokens(text))
-            except IndexError as e:
-                raise UserError(
-                    "model_unusable", f"The installed model {self.about.name} has a tokenizer with words that its weights do not know.",
-                    "Ask the administrator to install it again, or set text_vectors to none.",
-                ) from e  # fmt: skip
+            with threads.one_of_blas():
+                found = self._encoder.mean(self._tokens(text))
         length = numpy.sqrt(found @ found)
         return found / length if length > 0 else found
 
@@ -72,13 +65,27 @@ class Reader:
         return self._tokenizer.encode(known).ids or [0]
 
 
+def _tokenizer(base: Base, words: int):
+    """The tokenizer, which knows no more than so many ``words``. Raises Unusable."""
+    from trainer.models import texts, vocabulary
+
+    try:
+        found = vocabulary.installed(base.folder)
+        found.enable_truncation(min(MOST_TOKENS, texts.position_limit(base)))
+    except Exception as e:  # the library has no classes of errors
+        raise Unusable("has no tokenizer that can be read") from e
+    if max(found.get_vocab().values(), default=0) >= words:
+        raise Unusable("has a tokenizer with words that its weights do not know")
+    return found
+
+
 @functools.lru_cache(maxsize=2)
 def _read(base: Base, about: Described) -> Reader:
     return Reader(base, about)
 
 
 def read(base: Base) -> Reader:
-    """What reads texts with the installed model ``base``. Raises Unusable, and UserError where it has no tokenizer."""
+    """What reads texts with the installed model ``base``. Raises Unusable."""
     return _read(base, LEANING.described(base))
 
 

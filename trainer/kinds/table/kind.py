@@ -28,10 +28,10 @@ class Tables(ExampleKind):
     options = OPTIONS
     options_place = 7
     estimators = (
-        Estimator("linear", "trainer.kinds.table.linear", "linear model on the columns", "table"),
-        Estimator("trees", "trainer.kinds.table.trees", "gradient-boosted trees", "table"),
-        Estimator("perceptron", "trainer.kinds.table.perceptron", "small neural network, fitted by scikit-learn", "table"),
-        Estimator("ensemble", "trainer.kinds.table.ensemble", "weighted mean of these", "table", joins=True),
+        Estimator("linear", "trainer.kinds.table.linear", "linear model on the columns", "table", leans=True),
+        Estimator("trees", "trainer.kinds.table.trees", "gradient-boosted trees", "table", leans=True),
+        Estimator("perceptron", "trainer.kinds.table.perceptron", "small neural network, fitted by scikit-learn", "table", leans=True),
+        Estimator("ensemble", "trainer.kinds.table.ensemble", "weighted mean of these", "table", joins=True, leans=True),
     )
     from_random_weights = "A small neural network ({model}) is trained on the columns."
     gains_by_installed_models = gains_by_base = False
