@@ -68,15 +68,15 @@ class Shape:
 
 def shape(config: Mapping[str, Any]) -> Shape:
     """The shape of the encoder that config.json describes. Raises Unusable for another model."""
-    sort = config.get("model_type")
+    sort = str(config.get("model_type"))
     if sort not in FAMILIES:
-        raise Unusable(f"is of the type {str(sort)[:40]}; {', '.join(FAMILIES)} are computed here")
+        raise Unusable(f"is of the type {sort[:40]}; {', '.join(FAMILIES)} are computed here")
     family = FAMILIES[sort]
     width, layers, heads, between = (
         whole(config, name, usual, most)
         for name, usual, most in zip(family.config[:4], (768, 12, 12, 3072), (1 << 14, 200, 256, 1 << 16), strict=True)
     )
-    function = config.get(family.config[4], "gelu")
+    function = str(config.get(family.config[4], "gelu"))
     if function not in _FUNCTIONS or config.get("position_embedding_type", "absolute") != "absolute" or config.get("is_decoder", False) is not False:
         raise Unusable("has another activation, other places or another direction in its config.json than are computed here")
     if width % heads:

@@ -29,5 +29,5 @@ def install(models: Path, name: str = "org/letters", seed: int = 1, **more) -> P
     (folder / "model.json").write_text(json.dumps({"schema": 1, "id": name, "kind": "text", "license": "mit", "commit": "c" * 40}))
     (folder / "vocab.txt").write_text("\n".join(WORDS) + "\n")
     (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "BertTokenizer", "model_max_length": 40}))
-    safetensors.save_file(drawn.tensors, folder / "model.safetensors")
+    safetensors.save_file(drawn.tensors, folder / "model.safetensors", metadata={"format": "pt"})
     return folder

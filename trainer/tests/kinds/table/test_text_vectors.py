@@ -11,7 +11,7 @@ import numpy
 import pytest
 from conftest import ROOT, events_of
 from hypothesis import given, strategies as st
-from result_checks import check_success, error_of, result_of
+from result_checks import check_success, error_of
 from small_datasets import table
 from text_models import TINY, install
 
@@ -76,6 +76,7 @@ def rows(count: int = 300) -> list[list[str]]:
 
 
 COLUMNS = ["x", "note", "outcome"]
+ASKED = {"label_column": "outcome", "task": "tabular-classification"}
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +88,7 @@ def kept(tmp_path_factory):
 def finished(kept, make_run):
     """The folder of a training that delivers a model with vectors."""
     if not (kept / "run").exists():
-        spec = make_run({"notes.csv": table(COLUMNS, rows())}, label_column="outcome")
+        spec = make_run({"notes.csv": table(COLUMNS, rows())}, **ASKED)
         install(spec.parents[2] / "models")
         assert run(str(spec), "local") == 0
         shutil.copytree(spec.parent, kept / "run")
@@ -106,12 +107,14 @@ def test_vectors_that_help_are_used_and_answer_alike_everywhere(finished, kept, 
     with pytest.raises(Refused, match="the installed model org/letters, which is not installed here"):
         Model(folder)
     model = Model(folder, kept / "models")
-    asked = [{"x": "0.1", "note": "a note of unheardof and of the wet field"}, {"x": "", "note": ""}, *(dict(zip(COLUMNS, r)) for r in rows(20))]
+    asked = [{"x": "0.1", "note": "a note of unheardof and of the wet field"}, {"x": "0", "note": ""}, *(dict(zip(COLUMNS, r)) for r in rows(20))]
     examples = [model.form.examples(_inputs(row))[0] for row in asked]
     together = model._answers.outputs(examples)
-    assert numpy.array_equal(numpy.concatenate([model._answers.outputs([e]) for e in examples]), together)
-    found = {r["row"]: r for r in csv.DictReader(io.StringIO((finished / "out" / "predictions.csv").read_text()))}
-    assert found
+    assert numpy.allclose(numpy.concatenate([model._answers.outputs([e]) for e in examples]), together, rtol=1e-5)
+    part = next(p for p in model._answers.parts if isinstance(p, TextVectors))
+    kept_numbers = part.values([e.content[1] for e in examples])
+    part.reader.kept.clear()
+    assert numpy.array_equal(numpy.concatenate([part.values([e.content[1]]) for e in examples]), kept_numbers, equal_nan=True)
     monkeypatch.chdir(kept / "models")
     shutil.copytree(folder, kept / "models" / "model", dirs_exist_ok=True)
     (kept / "models" / "a table of yours.csv").write_text(table(COLUMNS, rows(1)))
@@ -127,7 +130,7 @@ def _columns(folder) -> list[dict]:
 
 
 def _inputs(row: dict) -> list[dict]:
-    x = {"name": "x", "shape": [1], "datatype": "FP64", "data": [float(row["x"]) if row["x"] else None]}
+    x = {"name": "x", "shape": [1], "datatype": "FP64", "data": [float(row["x"])]}
     return [x, {"name": "note", "shape": [1], "datatype": "BYTES", "data": [row["note"]]}]
 
 
@@ -145,10 +148,9 @@ def test_a_prediction_needs_the_same_installed_model(finished, kept, make_run, t
             assert error["code"] == "installed_model_missing" and f"install org/letters --revision {'c' * 40}" in error["do"]
             assert ("is not installed here" if seed is None else "has other files here") in error["what"]
     answers = csv.DictReader(io.StringIO((spec.parent / "out" / "predictions.csv").read_text()))
-    examples = [Model(finished / "out" / "model", kept / "models").form.examples(_inputs(dict(zip(COLUMNS, r))))[0] for r in rows(20)]
-    outputs = Model(finished / "out" / "model", kept / "models")._answers.outputs(examples)
-    labels = result_of(finished)["target"]["labels"] if "target" in result_of(finished) else ["is a", "is b"]
-    assert [a["prediction"] for a in answers] == [labels[i] for i in outputs.argmax(axis=1)]
+    model = Model(finished / "out" / "model", kept / "models")
+    outputs = model._answers.outputs([model.form.examples(_inputs(dict(zip(COLUMNS, r))))[0] for r in rows(20)])
+    assert [a["predicted"] for a in answers] == [model.labels[i] for i in outputs.argmax(axis=1)]
 
 
 OPTIONS = {
@@ -162,7 +164,7 @@ OPTIONS = {
 def test_vectors_that_cannot_be_tried_are_said(name, make_run, monkeypatch):
     options, ends, told = OPTIONS[name]
     monkeypatch.setattr(text_vectors.Reader, "seconds", lambda self, found: 1e4)
-    spec = make_run({"notes.csv": table(COLUMNS, rows(80))}, label_column="outcome", dry_run=True, **options)
+    spec = make_run({"notes.csv": table(COLUMNS, rows(80))}, dry_run=True, **ASKED, **options)
     install(spec.parents[2] / "models")
     assert run(str(spec), "local") == ends
     if ends:
