@@ -21,8 +21,8 @@ from trainer.kinds.series.lags import Lags
 from trainer.kinds.series.methods import Fitted
 from trainer.kinds.series.panel import Panel, length_read, scales, spreads
 from trainer.kinds.series.pretrained import installed
-from trainer.kinds.series.pretrained.installed import Described
 from trainer.kinds.series.target import FORECAST, WIDTH, Later
+from trainer.models.leaned import Described
 from trainer.run_folder import files
 
 NAME = "forecaster"
