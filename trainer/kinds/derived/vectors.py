@@ -31,7 +31,7 @@ class TextVectors:
     """``words`` reads the words; None where they are of no use. ``mean`` (width) and ``directions`` (width x directions) are of the vectors that
     ``reader`` gives; None until the installed model is found."""
 
-    words: TextParts | None
+    words: part.Part | None
     about: Described
     mean: numpy.ndarray
     directions: numpy.ndarray
@@ -46,7 +46,7 @@ class TextVectors:
         return self.words.categories if self.words else ()
 
     def wide(self) -> "TextVectors":
-        return replace(self, words=self.words and self.words.wide())
+        return replace(self, words=self.words and part.wide(self.words))
 
     @staticmethod
     def learn(reader: Reader, cells: list[str]) -> "TextVectors | None":
