@@ -68,6 +68,7 @@ def _answer_arguments(answer: argparse.ArgumentParser) -> None:
     models.add_argument("--registry", help="folder of the registry: all its models can be asked")
     models.add_argument("--version", help="folder of one version, with version.json and model/: only this model can be asked")
     answer.add_argument("--sha256", default="", help="of version.json: another version is refused")
+    answer.add_argument("--models", default="", help="folder of the installed models, which some models need (default: models beside the registry)")
     answer.add_argument("--listen", default="127.0.0.1:0", help="host and port; port 0 takes a free one, which is printed")
     answer.add_argument("--memory", type=int, default=256, help="megabytes for models; the least recently used leave (default 256)")
     answer.add_argument("--sleep", type=float, default=900, help="seconds without a request after which the process ends; 0 never (default 900)")
@@ -83,12 +84,14 @@ def _answer(args) -> int:
 
     from trainer.answer import server
     from trainer.answer.listening import address_of, token_of
-    from trainer.answer.store import Registry, Single
+    from trainer.answer.store import Loaded, Registry, Single
 
     try:
         source = Registry(Path(args.registry)) if args.registry else Single(Path(args.version), args.sha256)
         token = token_of(args.token_file, os.environ.pop("ANSWER_TOKEN", ""))
-        server.serve(address_of(args.listen), source, args.memory << 20, token, args.sleep, args.with_parent)
+        models = Path(args.models) if args.models else Path(args.registry).parent / "models" if args.registry else None
+        loaded = Loaded(args.memory << 20, models)
+        server.serve(address_of(args.listen), source, loaded, token, args.sleep, args.with_parent)
     except (OSError, ValueError, KeyError) as e:
         print(f"Error: {e}", file=sys.stderr)
         return 1

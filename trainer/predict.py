@@ -109,7 +109,7 @@ def examples(asking: export.Asking, launcher) -> None:
     in_parts = parted.Parted(Question(spec, settings, model, target), rows_read, truth, launcher, events) if many else None
     if in_parts is not None:
         if encoder is None:
-            _loaded(model, target, rows_read)
+            _loaded(spec, model, target, rows_read)
         outputs, versions = in_parts.outputs()
     elif encoder is None:
         outputs, versions = _estimated(spec, model, target, rows_read, events)
@@ -139,7 +139,7 @@ def _answered(model: Model, rows: Sequence[Example], outputs: numpy.ndarray, tru
 
 def _estimated(spec: Spec, model: Model, target, examples: Sequence[Example], events: Events) -> tuple[numpy.ndarray, dict[str, str]]:
     """The outputs of an estimator, in this process. Raises UserError if the run is stopped: partial predictions are not kept."""
-    estimator = _loaded(model, target, examples)
+    estimator = _loaded(spec, model, target, examples)
     outputs, began = [], time.monotonic()
     for start in range(0, len(examples), AT_ONCE):
         stop.check(spec.folder)
@@ -156,10 +156,10 @@ def _versions() -> dict[str, str]:
     return candidates.versions()
 
 
-def _loaded(model: Model, target, examples: Sequence[Example]) -> Any:
-    """The estimator of ``model``. Raises UserError where its outputs do not fit."""
+def _loaded(spec: Spec, model: Model, target, examples: Sequence[Example]) -> Any:
+    """The estimator of ``model``. Raises UserError where its outputs do not fit, or an installed model that it needs is not there."""
     with reading_model("The model"):
-        estimator = estimators.of(model.description["base"]).load(model.folder)
+        estimator = estimators.load(model.description["base"], model.folder, spec.models)
         if not fits(target, estimator.outputs(examples[:1])):
             raise ValueError("its outputs do not fit its description")
     return estimator

@@ -10,6 +10,8 @@ trainer reads the others as it reads a user's: it chooses columns, types and val
 - AutoGluon with the presets that are named, from the folder DIR (python3 -m pip install --target DIR 'autogluon.tabular[lightgbm,catboost,xgboost]').
   It gets the same rows with all columns as they are in the file, and runs in a process of its own (tables_autogluon.py).
 
+With BASE_MODELS=DIR, free texts are also read with a text model in DIR/owner/name, as in a training.
+
 The figures are the mean over the seeds of the loss on the test rows: the log loss of classes, the root of the mean squared error of numbers. A gain
 is against the best of three. CPU seconds are those of reading and all fits that are needed.
 """
@@ -39,9 +41,11 @@ from trainer.core.plan import Plan
 from trainer.data import claims, sources
 from trainer.data.checks import Checks
 from trainer.estimators import folds
+from trainer.kinds.table import vectors
 from trainer.kinds.table.columns import Columns
 from trainer.run_folder.events import Events
 from trainer.training import candidates, comparing, prepare
+from trainer.training.carry_out import Run
 
 THREE, AUTO, OTHER = "best of three", "auto", "AutoGluon"
 ALONE = ("linear", "trees", "perceptron")
@@ -99,7 +103,8 @@ def prepared(table: pandas.DataFrame, seed: int, numbers: bool, folder: Path) ->
     settings, events = Settings(values, from_whom), Silent(folder / "events.jsonl", 1)
     checks = Checks(events)
     claim = claims.choose(spec, sources.find(spec, "", events), settings, checks, registry.kinds().values())
-    data = claim.kind.read(claim, settings, checks)
+    trial = vectors.trial(Run(spec, settings, events, checks, None, 0.0, False), claim.kind)
+    data = claim.kind.read(claim, settings, checks, trial)
     wanted = candidates.choose(spec.models, settings, data.kind, data.task)
     return data, prepare.make(spec, settings, data, wanted, events).plan
 

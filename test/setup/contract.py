@@ -25,6 +25,7 @@ GROUPS = {
     "language": "Language models",
     "graph": "Graphs",
     "series": "Series",
+    "table": "Tables",
     "search": "Search",
     "resources": "Resources",
     "output": "Results",

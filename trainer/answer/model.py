@@ -21,6 +21,7 @@ from trainer.targets import temperature
 if TYPE_CHECKING:
     from trainer.training.candidates import Beside
 
+_NOWHERE = Path(os.devnull)  # where no folder of models is known, those of the image alone are at hand
 _PIECES = 16  # rows of a network at a time: a long text may be many
 
 
@@ -29,9 +30,10 @@ class Answers(Protocol):
 
 
 class Model:
-    """A registered model. Raises Refused if it cannot answer, and OSError, ValueError, KeyError or TypeError if its files are damaged."""
+    """A registered model. Raises Refused if it cannot answer, and OSError, ValueError, KeyError or TypeError if its files are damaged. ``models`` is
+    the folder of the installed models, one of which it may need."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, models: Path | None = None):
         described = saved_model.description(folder)
         self.kind, self.task = registry.of(described["kind"]), described["task"]
         columns = self.kind.inputs(described, folder)
@@ -42,7 +44,8 @@ class Model:
         self.bytes = _size(folder, described)
         self._lock = threading.Lock()  # a tokenizer has settings, which each text changes
         if described["base"] in registry.estimators():
-            self._answers: Answers = estimators.of(described["base"]).load(folder)
+            self._answers: Answers = _estimator(described["base"], folder, models)
+            self.bytes += getattr(self._answers, "installed_bytes", 0)
         else:
             network = Network(folder, described)
             beside = self.kind.load_beside(folder)
@@ -142,6 +145,17 @@ class _Both:
 
     def outputs(self, examples: list[Example]) -> numpy.ndarray:
         return self._beside.outputs(self._network.outputs(examples), examples)
+
+
+def _estimator(name: str, folder: Path, models: Path | None) -> Answers:
+    """The estimator in ``folder``, with the installed model that its single answers need. Raises Refused where that is not there."""
+    found = estimators.of(name).load(folder)
+    if not getattr(found, "leans_alone", False):
+        return found
+    try:
+        return found.with_installed(models or _NOWHERE)
+    except UserError as e:
+        raise Refused(f"{e.what} {e.do}", 409) from e
 
 
 def _size(folder: Path, described: dict) -> int:

@@ -166,13 +166,13 @@ def _version() -> str:
         return "1"
 
 
-def serve(address: tuple[str, int], source: Registry | Single, memory: int, token: str, sleep: float, with_parent: bool) -> None:
+def serve(address: tuple[str, int], source: Registry | Single, loaded: Loaded, token: str, sleep: float, with_parent: bool) -> None:
     """Serve until no request has come for ``sleep`` seconds (0: without end), or until the standard input ends, ``with_parent``.
 
     Prints the port as JSON once requests are answered.
     """
     logging.disable(logging.INFO)
-    server = Server(address, source, Loaded(memory), token)
+    server = Server(address, source, loaded, token)
     threading.Thread(target=_end, args=(server, sleep), daemon=True).start()
     if with_parent:
         threading.Thread(target=_end_with_parent, args=(server,), daemon=True).start()

@@ -98,10 +98,11 @@ class Single:
 
 
 class Loaded:
-    """The models in memory: as many as fit ``limit`` bytes, and always one. The least recently used go first."""
+    """The models in memory: as many as fit ``limit`` bytes, and always one. The least recently used go first. ``models`` is the folder of the
+    installed models, which some of them need."""
 
-    def __init__(self, limit: int):
-        self._limit, self._lock = limit, threading.Lock()
+    def __init__(self, limit: int, models: Path | None = None):
+        self._limit, self._installed, self._lock = limit, models, threading.Lock()
         self._models: collections.OrderedDict[Path, Model] = collections.OrderedDict()
 
     def get(self, place: Place) -> Model:
@@ -110,7 +111,7 @@ class Loaded:
             if found := self._models.get(place.folder):
                 self._models.move_to_end(place.folder)
                 return found
-            model = _read(place)
+            model = _read(place, self._installed)
             while self._models and sum(m.bytes for m in self._models.values()) + model.bytes > self._limit:
                 self._models.popitem(last=False)
             self._models[place.folder] = model
@@ -120,10 +121,10 @@ class Loaded:
         return len(self._models)
 
 
-def _read(place: Place) -> Model:
+def _read(place: Place, models: Path | None) -> Model:
     try:
         _check(place.folder)
-        return Model(place.folder / MODEL)
+        return Model(place.folder / MODEL, models)
     except NewerModel as e:
         raise Refused("A newer version of this program wrote this model. Update the program, or let another version answer.", 409) from e
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as e:

@@ -72,7 +72,15 @@ class Leaning(Protocol):
         """The same with its installed model from the folder ``models``. Raises UserError where that is not there."""
 
     def few(self, examples: Sequence[Example], seed: int) -> Sequence[Example] | None:
-        """Those of the training examples that it answers soon; None where all can be asked."""
+        """Those of the training examples that it answers soon; None where all can be asked. One that answers all soon may lack this."""
+
+    @property
+    def leans_alone(self) -> bool:
+        """Whether it needs its installed model for single answers, too. One that never does may lack this and what follows."""
+
+    @property
+    def installed_bytes(self) -> int:
+        """The memory of its installed model where this was found."""
 
 
 def load(name: str, folder: Path, models: Path) -> Estimator:

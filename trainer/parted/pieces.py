@@ -54,7 +54,7 @@ class OutputsOf:
         if asked.model.needs_no_worker:
             from trainer.training import candidates
 
-            estimator = _estimator(asked.model.description["base"], asked.model.folder)
+            estimator = _estimator(asked.model.description["base"], asked.model.folder, asked.spec.models)
             with threads.one_of_blas():
                 outputs, versions = numpy.concatenate([estimator.outputs(some) for some in _blocks(self.examples)]), candidates.versions()
         else:
@@ -90,10 +90,10 @@ class LinesOf:
 
 
 @functools.lru_cache(maxsize=1)
-def _estimator(name: str, folder: Path) -> Any:
-    """The estimator in ``folder``, which answers one part after another."""
+def _estimator(name: str, folder: Path, models: Path) -> Any:
+    """The estimator in ``folder``, which answers one part after another. ``models`` is the folder of the installed models."""
     with reading_model("The model"):
-        return estimators.of(name).load(folder)
+        return estimators.load(name, folder, models)
 
 
 def _blocks(examples: Sequence[Example]) -> Iterator[Sequence[Example]]:

@@ -55,7 +55,7 @@ def sections(best: Candidate, prepared: "Prepared", data: Dataset, began: float)
 def _model(best: Candidate, prepared: "Prepared") -> Any:
     """The delivered model as it was saved; None for a network without model.onnx."""
     if best.fitted is not None:
-        return estimators.of(best.base.name).load(best.outcome.saved)
+        return estimators.load(best.base.name, best.outcome.saved, prepared.plan.models)
     plan = prepared.plan
     described = {"kind": plan.kind.name, "target": (best.target or plan.target).described(), "encoder": prepared.encoder.described()["encoder"]}
     return plan.kind.network_in(best.outcome.saved, described)

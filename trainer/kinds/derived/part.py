@@ -28,10 +28,14 @@ class Part(Protocol):
         """What ``restored`` needs, as JSON."""
 
     @classmethod
-    def learn(cls, cells: list[str]) -> Self | None: ...
+    def restored(cls, described: dict) -> Self: ...
+
+
+class Learnt(Part, Protocol):
+    """A part that is learnt from cells alone."""
 
     @classmethod
-    def restored(cls, described: dict) -> Self: ...
+    def learn(cls, cells: list[str]) -> Self | None: ...
 
 
 @runtime_checkable
@@ -46,7 +50,7 @@ def wide(part: Part) -> Part:
     return part.wide() if isinstance(part, Widened) else part
 
 
-def _sorts() -> dict[str, type[Part]]:
+def _sorts() -> dict[str, type[Learnt]]:
     from trainer.kinds.derived.dates import DateParts
     from trainer.kinds.derived.lists import ListParts
     from trainer.kinds.derived.names import NameParts
@@ -63,6 +67,11 @@ def learn(sort: str, cells: list[str]) -> Part | None:
 
 def restored(sort: str, described: dict) -> Part:
     """The part that ``described`` says, which comes from the files of a model and so from outside. Raises ValueError, KeyError or TypeError."""
+    if sort == TEXT:
+        from trainer.kinds.derived import vectors
+
+        if vectors.KEY in described:
+            return vectors.TextVectors.restored(described)
     return _sorts()[sort].restored(described)
 
 

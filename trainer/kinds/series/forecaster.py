@@ -21,8 +21,8 @@ from trainer.kinds.series.lags import Lags
 from trainer.kinds.series.methods import Fitted
 from trainer.kinds.series.panel import Panel, length_read, scales, spreads
 from trainer.kinds.series.pretrained import installed
-from trainer.kinds.series.pretrained.installed import Described
 from trainer.kinds.series.target import FORECAST, WIDTH, Later
+from trainer.models.leaned import Described
 from trainer.run_folder import files
 
 NAME = "forecaster"
@@ -264,7 +264,7 @@ def missing(folder: Path, models: Path) -> str:
     about = load(folder).about
     try:
         if about is not None:
-            installed.found(models, about)
+            installed.LEANING.found(models, about)
     except UserError as e:
         return e.what.removesuffix(".").replace("The model", "it", 1)
     return ""

@@ -17,9 +17,11 @@ from trainer.core.columnar import taken
 from trainer.core.example import Dataset, Example
 from trainer.estimators import Estimator
 from trainer.estimators.folds import OutOfFold
-from trainer.kinds.table import encoded, exchanged, held_out as held_rows, logarithm, saved, shares
+from trainer.kinds.derived.part import Part
+from trainer.kinds.table import encoded, exchanged, held_out as held_rows, leaning, logarithm, saved, shares
 from trainer.kinds.table.exchanged import Exchanging
 from trainer.kinds.table.held_out import Held
+from trainer.kinds.table.leaning import Leaning
 from trainer.kinds.table.logarithm import Scale, Way
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
@@ -56,7 +58,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Ensemble:
+class Ensemble(Leaning):
     """``loss`` is that of the mean on the held-out rows, ``held_out_loss`` the same where these were held out in turn. ``other_loss`` is that of the
     best mean without models of logarithms, or with them where these are not used, and ``usual_error`` the share of the number by which half of the
     answers to these rows are off at most; None where logarithms were not tried."""
@@ -73,6 +75,10 @@ class Ensemble:
     @property
     def parameters(self) -> int:
         return sum(m.model.parameters for m in self.members)
+
+    @property
+    def parts(self) -> Sequence[Part | None]:
+        return [p for m in self.members for p in m.model.parts]
 
     @property
     def held_out_rows(self) -> Sequence[Example]:
@@ -175,6 +181,11 @@ def load(folder: Path) -> Ensemble:
     left_out = tuple((str(m["title"]), float(m["loss"])) for m in config["left_out"][:_MOST])
     other_loss, usual = (_finite(config[name]) if "other_loss" in config else None for name in ("other_loss", "usual_error"))
     return Ensemble(members, labels, _finite(config["loss"]), left_out, other_loss=other_loss, usual_error=usual)
+
+
+def missing(folder: Path, models: Path) -> str:
+    """Why the model in ``folder`` cannot answer here, as the end of a sentence; empty if it can. Raises as ``load`` does."""
+    return leaning.missing(load(folder), models)
 
 
 def _member(described: dict, tensors: dict[str, numpy.ndarray], labels: tuple[str, ...]) -> Member:

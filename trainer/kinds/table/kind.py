@@ -8,6 +8,7 @@ from trainer.core.contract.training import Estimator, LinearFeatures
 from trainer.data.columns.features import CATEGORY, NUMBER
 from trainer.errors import some
 from trainer.kinds.examples import ExampleKind
+from trainer.kinds.table.options import OPTIONS
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
 
@@ -24,11 +25,13 @@ class Tables(ExampleKind):
     claims_by_whole_files = True
     answered_apart = True
     epochs = 60
+    options = OPTIONS
+    options_place = 7
     estimators = (
-        Estimator("linear", "trainer.kinds.table.linear", "linear model on the columns", "table"),
-        Estimator("trees", "trainer.kinds.table.trees", "gradient-boosted trees", "table"),
-        Estimator("perceptron", "trainer.kinds.table.perceptron", "small neural network, fitted by scikit-learn", "table"),
-        Estimator("ensemble", "trainer.kinds.table.ensemble", "weighted mean of these", "table", joins=True),
+        Estimator("linear", "trainer.kinds.table.linear", "linear model on the columns", "table", leans=True),
+        Estimator("trees", "trainer.kinds.table.trees", "gradient-boosted trees", "table", leans=True),
+        Estimator("perceptron", "trainer.kinds.table.perceptron", "small neural network, fitted by scikit-learn", "table", leans=True),
+        Estimator("ensemble", "trainer.kinds.table.ensemble", "weighted mean of these", "table", joins=True, leans=True),
     )
     from_random_weights = "A small neural network ({model}) is trained on the columns."
     gains_by_installed_models = gains_by_base = False
@@ -43,14 +46,23 @@ class Tables(ExampleKind):
 
         return reading.claim(self, files, settings)
 
-    def read(self, claim, settings, checks):
+    def read(self, claim, settings, checks, more=None):
+        """``more`` is that of ``admission.admitted``."""
         from trainer.kinds.rows import reading
         from trainer.kinds.table import admission, many_classes
         from trainer.memory import memory
 
         data = reading.load(claim, settings, checks)
         many_classes.check(data, memory())
-        return admission.admitted(self, data, settings, checks.events)
+        return admission.admitted(self, data, settings, checks.events, more)
+
+    def train(self, run, claim) -> None:
+        from trainer.kinds.table import vectors
+        from trainer.training import carry_out
+
+        trial = vectors.trial(run, self)
+        data = self.read(claim, run.settings, run.checks, trial)
+        carry_out.carry_out(run if trial is None else replace(run, settings=trial.settings()), data)
 
     def read_rows(self, sources, columns, settings, events):
         from trainer.kinds.rows import prediction

@@ -9,10 +9,12 @@ import numpy
 from trainer import threads
 from trainer.config.settings import Settings
 from trainer.core.example import Dataset, Example
-from trainer.kinds.table import encoded, exchanged, held_out as held_rows, saved
+from trainer.kinds.derived.part import Part
+from trainer.kinds.table import encoded, exchanged, held_out as held_rows, leaning, saved
 from trainer.kinds.table.encoder import Encoder
 from trainer.kinds.table.exchanged import Exchanging
 from trainer.kinds.table.held_out import Held, HeldOut
+from trainer.kinds.table.leaning import Leaning
 from trainer.measure import linear
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
@@ -24,7 +26,7 @@ _FOLDS_SECONDS = 20.0  # for the fits of all folds, on one slow core
 
 
 @dataclass(frozen=True)
-class LinearTable:
+class LinearTable(Leaning):
     """A fitted linear model. ``held_out_loss`` is None unless folds chose its strength."""
 
     encoder: Encoder
@@ -37,6 +39,10 @@ class LinearTable:
     @property
     def parameters(self) -> int:
         return self.weights.size + self.bias.size
+
+    @property
+    def parts(self) -> Sequence[Part | None]:
+        return self.encoder.parts
 
     def outputs(self, examples: Sequence[Example]) -> numpy.ndarray:
         return encoded.outputs(self.encoder, examples, self.scores, bool(self.labels))
@@ -93,6 +99,11 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> LinearTa
 def load(folder: Path) -> LinearTable:
     """The model that ``save`` wrote. Raises OSError, ValueError, KeyError or TypeError for other files, which may be damaged or forged."""
     return restored(*saved.read(folder))
+
+
+def missing(folder: Path, models: Path) -> str:
+    """Why the model in ``folder`` cannot answer here, as the end of a sentence; empty if it can. Raises as ``load`` does."""
+    return leaning.missing(load(folder), models)
 
 
 def restored(described: dict, tensors: dict[str, numpy.ndarray]) -> LinearTable:

@@ -10,11 +10,13 @@ import numpy
 from trainer import threads
 from trainer.config.settings import Settings
 from trainer.core.example import Dataset, Example
-from trainer.kinds.table import encoded, exchanged, held_out as held_rows, ranges, saved
+from trainer.kinds.derived.part import Part
+from trainer.kinds.table import encoded, exchanged, held_out as held_rows, leaning, ranges, saved
 from trainer.kinds.table.encoded import Encoded
 from trainer.kinds.table.encoder import HIDDEN, Encoder
 from trainer.kinds.table.exchanged import Exchanging
 from trainer.kinds.table.held_out import Held, HeldOut
+from trainer.kinds.table.leaning import Leaning
 from trainer.kinds.table.ranges import Layer, Ranges
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
@@ -31,7 +33,7 @@ _MAX_LAYERS = 16
 
 
 @dataclass(frozen=True)
-class PerceptronTable:
+class PerceptronTable(Leaning):
     """Fitted layers with ReLU between them. ``held_out_loss`` is None unless folds chose the number of epochs."""
 
     encoder: Encoder
@@ -43,6 +45,10 @@ class PerceptronTable:
     @property
     def parameters(self) -> int:
         return sum(w.size + b.size for w, b in self.layers)
+
+    @property
+    def parts(self) -> Sequence[Part | None]:
+        return self.encoder.parts
 
     def outputs(self, examples: Sequence[Example]) -> numpy.ndarray:
         return encoded.outputs(self.encoder, examples, self.scores, bool(self.labels))
@@ -100,6 +106,11 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Perceptr
 def load(folder: Path) -> PerceptronTable:
     """The model that ``save`` wrote. Raises OSError, ValueError, KeyError or TypeError for other files, which may be damaged or forged."""
     return restored(*saved.read(folder))
+
+
+def missing(folder: Path, models: Path) -> str:
+    """Why the model in ``folder`` cannot answer here, as the end of a sentence; empty if it can. Raises as ``load`` does."""
+    return leaning.missing(load(folder), models)
 
 
 def restored(described: dict, tensors: dict[str, numpy.ndarray]) -> PerceptronTable:

@@ -16,10 +16,12 @@ from trainer.estimators import balance, folds
 from trainer.kinds.boosted import averaged, boosting, forest as forests
 from trainer.kinds.boosted.boosting import Boosted, Rows, Shape
 from trainer.kinds.boosted.forest import Forest
-from trainer.kinds.table import columns as columns_of, encoded, exchanged, held_out as held_rows, saved
+from trainer.kinds.derived.part import Part
+from trainer.kinds.table import columns as columns_of, encoded, exchanged, held_out as held_rows, leaning, saved
 from trainer.kinds.table.columns import Columns
 from trainer.kinds.table.exchanged import Exchanging
 from trainer.kinds.table.held_out import Held, HeldOut
+from trainer.kinds.table.leaning import Leaning
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
 
@@ -32,7 +34,7 @@ _USEFUL_ROUNDS, _FEWEST_ROUNDS = 80, 10  # with fewer than the first, fewer rows
 
 
 @dataclass(frozen=True)
-class Trees:
+class Trees(Leaning):
     """Fitted trees. ``present`` are the classes that they were fitted on; ``held_out_loss`` is None unless folds judged them."""
 
     forest: Forest
@@ -47,6 +49,10 @@ class Trees:
     def parameters(self) -> int:
         """The thresholds and the values of the leaves."""
         return len(self.forest.value)
+
+    @property
+    def parts(self) -> Sequence[Part | None]:
+        return self.columns.parts
 
     def outputs(self, examples: Sequence[Example]) -> numpy.ndarray:
         step = encoded.at_once(len(self.labels))
@@ -111,6 +117,11 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Trees | 
 def load(folder: Path) -> Trees:
     """The trees that ``save`` wrote. Raises OSError, ValueError, KeyError or TypeError for other files, which may be damaged or forged."""
     return restored(*saved.read(folder))
+
+
+def missing(folder: Path, models: Path) -> str:
+    """Why the model in ``folder`` cannot answer here, as the end of a sentence; empty if it can. Raises as ``load`` does."""
+    return leaning.missing(load(folder), models)
 
 
 def restored(described: dict, tensors: dict[str, numpy.ndarray]) -> Trees:

@@ -1,7 +1,6 @@
 """An installed model of series: what it takes to use it, its forecasts, and how a delivered model finds it again."""
 
 import functools
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,15 +13,14 @@ from trainer.errors import UserError, size_in_words
 from trainer.kinds.series.calendar import DAY, MONTH, Calendar
 from trainer.kinds.series.panel import Histories
 from trainer.kinds.series.pretrained import timesfm, timesfm2_5
-from trainer.kinds.series.pretrained.weights import CONFIG, WEIGHTS, Unusable, Weights, configuration
 from trainer.memory import available
-from trainer.models import catalogue, license
 from trainer.models.catalogue import Base
+from trainer.models.leaned import Described, Leaning
+from trainer.models.weights import Unusable, Weights, configuration
 
-KIND = "series"  # of installed models, as model.json calls it
+LEANING = Leaning("series", "forecasts with", "series_model")
 _ROOM = 1.25  # bytes of memory for each byte of weights
 _PER_SECOND = 1.5e10  # multiplications of one core in float32
-_BLOCK = 1 << 20
 
 
 class Model(Protocol):
@@ -31,15 +29,6 @@ class Model(Protocol):
     shape: Any
 
     def ahead(self, context: numpy.ndarray, /) -> numpy.ndarray: ...
-
-
-@dataclass(frozen=True)
-class Described:
-    """How a delivered model names the installed one: ``sha256`` is that of its configuration and weights."""
-
-    name: str
-    sha256: str
-    license: str = ""
 
 
 @dataclass(frozen=True)
@@ -88,7 +77,7 @@ class Absent:
     about: Described
 
     def forecast(self, histories: Histories, steps: int) -> numpy.ndarray:
-        raise _missing(self.about, "is not at hand here")
+        raise LEANING.missing(self.about, "is not at hand here")
 
 
 def pace_of(calendar: Calendar) -> int:
@@ -132,8 +121,8 @@ def check_memory(base: Base) -> None:
 def read(base: Base, calendar: Calendar) -> Pretrained:
     """The installed model ``base``. Raises Unusable."""
     assert base.folder is not None
-    sha256 = digest(base.folder)
-    return Pretrained(Described(base.name, sha256, license.of(base.folder)), _read(base.folder, sha256), pace_of(calendar))
+    about = LEANING.described(base)
+    return Pretrained(about, _read(base.folder, about.sha256), pace_of(calendar))
 
 
 @functools.lru_cache(maxsize=1)
@@ -142,38 +131,9 @@ def _read(folder: Path, sha256: str) -> Model:
     return _family(folder)[1](configuration(folder), Weights(folder))
 
 
-def digest(folder: Path) -> str:
-    """The sha256 over the names and contents of configuration and weights. Raises Unusable."""
-    whole = hashlib.sha256()
-    for file in [folder / CONFIG, *sorted(folder.glob(WEIGHTS))]:
-        of_file = hashlib.sha256()
-        try:
-            with open(file, "rb") as content:
-                while block := content.read(_BLOCK):
-                    of_file.update(block)
-        except OSError as e:
-            raise Unusable(f"has a file {file.name} that cannot be read") from e
-        whole.update(f"{file.name} {of_file.hexdigest()}\n".encode())
-    return whole.hexdigest()
-
-
-def found(models: Path, about: Described) -> Base:
-    """The installed model that ``about`` names. Raises UserError where it is not there, or has other files."""
-    base = next((b for b in catalogue.installed(models) if b.name == about.name and b.kind == KIND), None)
-    if base is None or base.folder is None:
-        raise _missing(about, "is not installed here")
-    try:
-        same = digest(base.folder) == about.sha256
-    except Unusable as e:
-        raise _missing(about, str(e)) from e
-    if not same:
-        raise _missing(about, "has other files here than in the training")
-    return base
-
-
 def restored(models: Path, about: Described, calendar: Calendar, watch: Callable[[], None] = lambda: None) -> Pretrained:
     """The installed model that a delivered one forecasts with. Raises UserError."""
-    base = found(models, about)
+    base = LEANING.found(models, about)
     try:
         check_memory(base)
         return replace(read(base, calendar), watch=watch)
@@ -182,11 +142,3 @@ def restored(models: Path, about: Described, calendar: Calendar, watch: Callable
             "model_unusable", f"The model forecasts with the installed model {base.name}, which {e}.",
             "Ask the administrator, or train again with series_model set to none.",
         ) from e  # fmt: skip
-
-
-def _missing(about: Described, what: str) -> UserError:
-    return UserError(
-        "installed_model_missing", f"The model forecasts with the installed model {about.name}, which {what}.",
-        f"Ask the administrator to run: extractor models install {about.name}. Or train again with series_model set to none.",
-        f"The sha256 of its files was {about.sha256[:12]}… in the training.",
-    )  # fmt: skip

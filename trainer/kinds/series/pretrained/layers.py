@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy
 from scipy import special
 
-from trainer.kinds.series.pretrained.weights import Weights
+from trainer.models.weights import Weights
 
 _FAR = numpy.float32(-1e30)  # what a place that must not be seen adds to its score
 

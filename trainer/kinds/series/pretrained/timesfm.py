@@ -9,7 +9,7 @@ import numpy
 
 from trainer.kinds.series.pretrained import layers
 from trainer.kinds.series.pretrained.layers import Linear, Residual
-from trainer.kinds.series.pretrained.weights import Unusable, Weights, whole
+from trainer.models.weights import Unusable, Weights, whole
 
 MODEL_TYPE = "timesfm"
 _FEWEST = 3  # values of the first patch whose mean and spread are the unit

@@ -8,7 +8,7 @@ import numpy
 
 from trainer.kinds.series.pretrained import layers
 from trainer.kinds.series.pretrained.layers import Linear, Residual
-from trainer.kinds.series.pretrained.weights import Unusable, Weights, whole
+from trainer.models.weights import Unusable, Weights, whole
 
 MODEL_TYPE = "timesfm2_5"
 _LEAST = 1e-6  # a spread below it is none

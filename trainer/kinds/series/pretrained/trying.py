@@ -11,9 +11,9 @@ from trainer.errors import UserError, count
 from trainer.kinds.series import judging, methods
 from trainer.kinds.series.panel import length_read
 from trainer.kinds.series.pretrained import installed
-from trainer.kinds.series.pretrained.weights import Unusable
 from trainer.models import catalogue
 from trainer.models.catalogue import Base
+from trainer.models.weights import Unusable
 from trainer.run_folder import stop
 from trainer.training.carry_out import Run
 

@@ -1,7 +1,8 @@
 # needs: numpy, safetensors
-# holds: `model/config.json` describes the columns and the models, and `model/weights.safetensors` or `model/model.safetensors` holds what was learnt
+# holds: `model/config.json` describes the columns and the models, and `model/weights.safetensors` or `model/model.safetensors` holds what was learnt; texts that are read with an installed text model need `torch` and `transformers`, too
 import csv
 import datetime
+import functools
 import json
 import math
 import re
@@ -115,13 +116,32 @@ def of_text(cell, c):
         found, alone = of_terms @ directions[list(counts)] / length, dict(zip(counts, of_terms / length))
     return [math.log1p(len(words)), *found, *(alone.get(p, 0.0) for p in c.get("alone", []))]
 
+@functools.cache
+def reader(name, commit):
+    from transformers import AutoModel, AutoTokenizer
+    return tuple(of.from_pretrained(name, revision=commit or "main") for of in (AutoTokenizer, AutoModel))
+
+def of_vectors(cell, c):
+    import torch
+    about = c["vectors"]
+    if cell.lower() in unknown:
+        return [missing] * len(about["directions"][0])
+    tokenizer, encoder = reader(about["encoder"]["name"], about["encoder"]["commit"])
+    inputs = tokenizer(cell[:2000].strip(), truncation=True, max_length=min(128, tokenizer.model_max_length), return_tensors="pt")
+    with torch.no_grad():
+        vector = encoder.eval()(**inputs).last_hidden_state[0].mean(0).numpy()
+    return [*((vector / numpy.sqrt(vector @ vector) - about["mean"]) @ numpy.array(about["directions"]))]
+
+def of_texts(cell, c):
+    return [*(of_text(cell, c) if "terms" in c else []), *(of_vectors(cell, c) if "vectors" in c else [])]
+
 def of_name(cell, c):
     return [missing if not cell else math.log1p(c["counts"][cell]) if cell in c["counts"] else 0]
 
 def numbers(cell, c):
     if c["type"] == "number":
         return [missing if cell.lower() in unknown else float(cell)]
-    return {"date": of_date, "list": of_list, "text": of_text, "name": of_name}[c["type"]](cell, c)
+    return {"date": of_date, "list": of_list, "text": of_texts, "name": of_name}[c["type"]](cell, c)
 
 def read(row, columns):
     for c in columns:

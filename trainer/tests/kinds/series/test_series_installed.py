@@ -17,8 +17,9 @@ from trainer.kinds.series.calendar import DAY, MONTH, NUMBER, PERIOD, PLAIN, Cal
 from trainer.kinds.series.judging import Judged, Origins
 from trainer.kinds.series.panel import Histories
 from trainer.kinds.series.pretrained import installed, timesfm, timesfm2_5
-from trainer.kinds.series.pretrained.installed import Described, Pretrained
-from trainer.kinds.series.pretrained.weights import Unusable, Weights, configuration
+from trainer.kinds.series.pretrained.installed import Pretrained
+from trainer.models.leaned import Described
+from trainer.models.weights import Unusable, Weights, configuration
 from trainer.run import run
 
 MONTHS = Calendar(MONTH, 1, 0.0, PERIOD)

@@ -1,4 +1,4 @@
-"""The configuration and the tensors of an installed model of series, which are checked as they are read."""
+"""The configuration and the tensors of an installed model that is computed with numpy, which are checked as they are read."""
 
 from collections.abc import Mapping
 from pathlib import Path
