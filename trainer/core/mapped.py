@@ -17,13 +17,11 @@ _maps: "weakref.WeakSet[mmap.mmap]" = weakref.WeakSet()
 def file(write: Callable[[BinaryIO], None], folder: Path) -> mmap.mmap:
     """The bytes that ``write`` writes, on the volume of ``folder``, to be read only; at least one byte. Raises OSError where the disk is full."""
     descriptor, path = tempfile.mkstemp(prefix=".mapped-", dir=folder)
-    try:
-        with os.fdopen(descriptor, "w+b") as opened:
-            write(opened)
-            opened.flush()
-            found = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
-    finally:
-        Path(path).unlink(missing_ok=True)
+    with os.fdopen(descriptor, "w+b") as opened:
+        Path(path).unlink(missing_ok=True)  # before anything is written: a process that is killed leaves nothing either
+        write(opened)
+        opened.flush()
+        found = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
     _maps.add(found)
     return found
 

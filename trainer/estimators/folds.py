@@ -66,13 +66,22 @@ def of(data: Dataset, target: Classes | Number, seed: int, enough: float = ENOUG
 def loss(outputs: numpy.ndarray, truth: numpy.ndarray, weights: numpy.ndarray | None = None) -> float:
     """The mean log loss of probabilities (rows x classes), or the mean squared error of numbers; ``weights`` are those of the rows."""
     if outputs.ndim == 1:
-        return float(((outputs - truth) ** 2).mean())
+        return float(losses(outputs, truth).mean())
     return log_loss(outputs[numpy.arange(len(truth)), truth], weights)
 
 
 def log_loss(likelihood: numpy.ndarray, weights: numpy.ndarray | None = None) -> float:
     """The mean log loss of the probabilities that rows give to their own class."""
-    return float(numpy.average(-numpy.log(numpy.clip(likelihood, _LEAST, 1.0)), weights=weights))
+    return float(numpy.average(_log_losses(likelihood), weights=weights))
+
+
+def losses(outputs: numpy.ndarray, truth: numpy.ndarray) -> numpy.ndarray:
+    """The loss of each row, of which ``loss`` is the mean."""
+    return (outputs - truth) ** 2 if outputs.ndim == 1 else _log_losses(outputs[numpy.arange(len(truth)), truth])
+
+
+def _log_losses(likelihood: numpy.ndarray) -> numpy.ndarray:
+    return -numpy.log(numpy.clip(likelihood, _LEAST, 1.0))
 
 
 def best(curves: list[numpy.ndarray], sizes: list[int]) -> tuple[int, float]:

@@ -22,6 +22,8 @@ class ElasticGroupLauncher(WorkerGroupLauncher):
     ``workers`` is the number of the present group.
     """
 
+    after_loss = "the training goes on from its last checkpoint with the workers for which there are machines"
+
     def __init__(self, request: WorkerRequest, fewest: int):
         super().__init__(request)
         self.fewest, self.began = fewest, 0.0

@@ -23,6 +23,8 @@ def create(workers: int, threads: int, settings, kind: str, trains: bool, size: 
     """
     connection.open()
     nodes = growth.nodes()
+    if trains and settings.min_workers > workers:
+        events.warning("workers", f"training.min_workers is {settings.min_workers}, more than {count(workers, 'worker')}: the run waits for all.")
     fewest = min(settings.min_workers or workers, workers) if trains else workers
     gpu = _use_gpu(settings.use_gpu, nodes, fewest, events)
     cpus = settings.cpus_per_worker or cpus_each(nodes, workers, threads)

@@ -27,6 +27,8 @@ class WorkerGroupLauncher:
     resume from the last checkpoint.
     """
 
+    after_loss = "new ones take over"
+
     def __init__(self, request: WorkerRequest):
         self.request, self.events, self.workers = request, request.events, request.workers
         self.machine, self.on_gpu = request.machine, request.gpu
@@ -60,7 +62,7 @@ class WorkerGroupLauncher:
                 losses = 1 if self._was_steady() else losses + 1
                 if not _is_loss(e) or losses > MAX_LOST_WORKERS:
                     raise
-                self.events.warning("worker_lost", f"A worker was lost ({reason(e)}); new ones take over.")
+                self.events.warning("worker_lost", f"A worker was lost ({reason(e)}); {self.after_loss}.")
             self._end_workers()
             self._start_workers()
 

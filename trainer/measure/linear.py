@@ -24,6 +24,7 @@ STRENGTHS = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03)  # of the penalty; str
 _ITERATIONS = 400  # for all strengths together
 _FEW_ITERATIONS = 60  # with fewer than these, fewer rows cost less accuracy than fewer iterations
 _MAX_ENTRIES = 50_000_000  # numbers to train on: 200 MB
+MAX_ROWS = 5_000_000  # to train on: each costs more than a few numbers do
 _RATE, _DENSE_RATE = 2e8, 2e9  # entries times outputs per second, there and back, on one slow core; sparse matrices miss the cache
 _PER_WEIGHT = 25  # cost of an iteration for each weight, in entries: L-BFGS reads its history
 GRADIENT = 1e-5  # the largest slope at which the logistic regression counts as converged
@@ -38,6 +39,7 @@ class Linear:
     bias: numpy.ndarray  # float32
     classes: int  # 0 for regression
     strength: float = 1.0  # of the penalty by which it was fitted
+    rows: int = 0  # that it was fitted on
 
     def predict(self, features: Features, truth: numpy.ndarray) -> Predictions:
         step = max(1, _BLOCK // len(self.bias))
@@ -112,7 +114,7 @@ def path(
     solver = _solver(scaler.scaled(train, in_place=train is not whole), target, classes, class_weights, slope)
     for strength in strengths:
         iterations -= solver.fit(strength, max(1, iterations))
-        yield replace(scaler.unscaled(solver.weights, solver.bias, classes), strength=strength)
+        yield replace(scaler.unscaled(solver.weights, solver.bias, classes), strength=strength, rows=len(target))
         if iterations < 1:
             return
 
@@ -228,7 +230,7 @@ class _Scaler:
 
 def _sample(features: Features, target: numpy.ndarray, entries: int, seed: int) -> tuple[Features, numpy.ndarray]:
     """A sample of the rows with at most ``entries`` numbers, drawn by ``seed``, in their order."""
-    rows = int(len(target) * min(entries, _MAX_ENTRIES) / max(1, features.size))
+    rows = min(MAX_ROWS, int(len(target) * min(entries, _MAX_ENTRIES) / max(1, features.size)))
     if rows >= len(target):
         return features, target
     kept = numpy.sort(numpy.random.default_rng(seed).permutation(len(target))[: max(1, rows)])

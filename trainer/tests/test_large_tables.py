@@ -144,6 +144,16 @@ def test_a_file_of_one_endless_line_is_refused_from_its_first_bytes(tmp_path, mo
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < 300e6
 
 
+def test_a_process_that_is_killed_while_it_writes_cells_leaves_no_file(tmp_path):
+    there = []
+
+    def write(file) -> None:
+        file.write(b"cells")
+        there.extend(tmp_path.iterdir())
+
+    assert bytes(mapped.file(write, tmp_path)) == b"cells" and there == []
+
+
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
 def test_a_full_disk_is_said_and_nothing_is_left(tmp_path, monkeypatch, name):
     monkeypatch.setattr(plain, "LARGE", 0)

@@ -85,6 +85,13 @@ def test_fewer_workers_than_requested_are_reported(request_workers):
     assert "Requesting 2 workers from Ray with 1 CPU each." in [e["text"] for e in events if e["kind"] == "phase"]
 
 
+def test_more_workers_to_begin_with_than_there_will_be_are_reported(request_workers):
+    launcher, events = request_workers([SMALL], num_workers=2, more_options="training.min_workers: 3")
+    assert type(launcher).__name__ == "WorkerGroupLauncher"
+    said = "training.min_workers is 3, more than 2 workers: the run waits for all."
+    assert said in [e["text"] for e in events if e["kind"] == "warning"]
+
+
 @pytest.mark.parametrize(
     ("resources", "sentence"),
     [((1, False, 1), "1 CPU"), ((2, True, 1), "2 CPUs and 1 GPU"), ((2, False, 3), "2 CPUs each"), ((1, True, 2), "1 CPU and 1 GPU each")],

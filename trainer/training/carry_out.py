@@ -95,7 +95,7 @@ def _candidates(workers: Workers, plan: Plan, dataset, wanted, events: Events):
 
 def _deliver(run: Run, settings, dataset, prepared, found, wanted, own: dict) -> None:
     """Choose the best candidate, and write the results. ``own`` has what was prepared for the trials of a search with another base model."""
-    from trainer.training import baseline, imitated, prepare, search_conclusion as conclude, unseen, weighed
+    from trainer.training import baseline, imitated, more_rows, prepare, search_conclusion as conclude, unseen, weighed
 
     workers, events = run.workers, run.events
     best = comparing.best(found, wanted, prepared.plan)
@@ -125,7 +125,7 @@ def _deliver(run: Run, settings, dataset, prepared, found, wanted, own: dict) ->
     looked = _unless_it_fails("Which labels are probably wrong", lambda: unseen.rows(best, found, prepared, dataset), events)
     relied = _unless_it_fails("What the model relies on", lambda: weighed.sections(best, prepared, dataset, run.began), events)
     split = _unless_it_fails("What the split imitates", lambda: imitated.sections(best, prepared, dataset, run.checks), events)
-    findings = export.Findings(listed, search, held_out, looked, [*split, *relied])
+    findings = export.Findings(listed, search, held_out, looked, [*more_rows.sections([c.fitted for c in found]), *split, *relied])
     export.training(run, settings, dataset, delivering, outcome, simple, count_of_workers, findings)
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from trainer.config import settings as options
+from trainer.estimators import sampled
 from trainer.training.candidates import Candidate, Wanted
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def entries(found: list[Candidate], chosen: Candidate, wanted: Wanted, plan: "Pl
             "name": candidate.name, "title": candidate.title, "sort": candidate.sort, "base": candidate.base.name,
             "parameters": outcome.parameters, "seconds": outcome.seconds, "cpu_seconds": round(sum(w["cpu_seconds"] for w in outcome.workers), 2),
             "validation": plan.target.summary(outcome.answers["validation"]), "chosen": candidate is chosen,
-            "why": _why(candidate, chosen, found, wanted, plan),
+            "why": " ".join(filter(None, (_why(candidate, chosen, found, wanted, plan), sampled.said(getattr(candidate.fitted, "sampled", ()))))),
         }  # fmt: skip
         if test := plan.target.report(outcome.answers["test"], plan.settings.seed):
             entry["test"] = test

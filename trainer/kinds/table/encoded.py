@@ -18,6 +18,7 @@ from trainer.kinds.derived.part import Part
 from trainer.kinds.table import encoder as table
 from trainer.kinds.table.columns import SORTS
 from trainer.kinds.table.encoder import Cells, Encoder
+from trainer.measure import linear
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
 
@@ -45,12 +46,12 @@ class Encoded:
 
 
 def of(data: Dataset, target: Classes | Number, settings: Settings, examples: Sequence[Example], encoder: Encoder | None = None) -> Encoded:
-    """Encode ``examples`` whose label is known; very many of a wide table are sampled by the seed. ``encoder`` is learnt from them if
+    """Encode ``examples`` whose label is known; very many are sampled by the seed. ``encoder`` is learnt from them if
     none is given."""
     encoder = encoder or table.learned(data.columns, data.types, examples, data.learnt)
     targets = encoded_targets(examples, target.encode)
     kept = numpy.flatnonzero(targets >= 0) if target.labels else numpy.arange(len(targets))
-    if (most := MAX_ENTRIES // max(1, encoder.width)) < len(kept):
+    if (most := min(linear.MAX_ROWS, MAX_ENTRIES // max(1, encoder.width))) < len(kept):
         kept = numpy.sort(numpy.random.default_rng(settings.seed).permutation(kept)[:most])
     if len(kept) < len(targets):
         examples, targets = taken(examples, kept), targets[kept]

@@ -17,6 +17,7 @@ from trainer.core.columnar import taken
 from trainer.core.example import Dataset, Example
 from trainer.estimators import Estimator
 from trainer.estimators.folds import OutOfFold
+from trainer.estimators.sampled import Sampled
 from trainer.kinds.derived.part import Part
 from trainer.kinds.table import encoded, exchanged, held_out as held_rows, leaning, logarithm, saved, shares
 from trainer.kinds.table.exchanged import Exchanging
@@ -71,6 +72,7 @@ class Ensemble(Leaning):
     judged: "_Judged | None" = None
     other_loss: float | None = None
     usual_error: float | None = None
+    sampled: tuple[Sampled, ...] = ()
 
     @property
     def parameters(self) -> int:
@@ -163,7 +165,8 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings, fitted: Map
     left_out = tuple((w.name, own) for w, share, own in zip(found, chosen, losses, strict=True) if not share)
     answers = shares.mean([w.outputs for w in found], chosen)
     usual = None if other_loss is None else logarithm.usual_error(answers, held.targets)
-    whole = Ensemble(members, tuple(target.labels), loss, left_out, other_loss=other_loss, usual_error=usual)
+    some = tuple(s for m in models.values() for s in getattr(m, "sampled", ()))
+    whole = Ensemble(members, tuple(target.labels), loss, left_out, other_loss=other_loss, usual_error=usual, sampled=some)
     if held.turns is None:
         return whole
     return replace(whole, held_out_loss=loss, judged=_Judged(whole, held, answers))

@@ -22,8 +22,8 @@ MOST = 20_000  # training and validation rows that are fitted in folds
 _BUDGET_SECONDS = 30.0  # for the trees of all folds, on one slow core
 _ROUNDS = 50  # of trees that the budget must allow in each fold
 
-
 KEPT = 25_000_000  # probabilities of held-out rows that each way to fit a model keeps: 200 MB
+JUDGES = 500_000  # validation rows that judge while models are fitted: more would take as long as the fits themselves, and tell no more
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class HeldOut:
 @dataclass(frozen=True)
 class Held:
     """The rows that are held out, with their targets and the weight of each row if any. ``turns`` is None where these are the validation
-    rows."""
+    rows, or a sample of very many."""
 
     examples: Sequence[Example]
     targets: numpy.ndarray
@@ -53,7 +53,7 @@ class Held:
         return folds.loss(outputs, self.targets, self.weights)
 
     def keeps(self, target: Classes | Number) -> bool:
-        """Whether a model of the training rows keeps its answers to the validation rows, which then are held out."""
+        """Whether a model of the training rows keeps its answers to the rows that are held out: where these are validation rows, and not too many."""
         return self.turns is None and 0 < len(self.examples) * max(1, len(target.labels)) <= KEPT
 
 
@@ -78,12 +78,24 @@ def turns(data: Dataset, target: Classes | Number, settings: Settings) -> Folds 
 
 
 def rows(data: Dataset, target: Classes | Number, settings: Settings) -> Held:
-    """The rows that are held out from the models of ``data``."""
+    """The rows that are held out from the models of ``data``. Of very many validation rows they are a sample, drawn by the seed."""
     found = turns(data, target, settings)
-    examples = known(data.splits["validation"], target) if found is None else found.examples
+    examples = drawn(known(data.splits["validation"], target), JUDGES, settings.seed) if found is None else found.examples
     targets = encoded_targets(examples, target.encode)
     of_class = balance.class_weights(data, settings)
     return Held(examples, targets, None if of_class is None else of_class[targets], found)
+
+
+def drawn(examples: Sequence[Example], most: int, seed: int) -> Sequence[Example]:
+    """``examples``, or ``most`` of them, drawn by ``seed``, in their order."""
+    if len(examples) <= most:
+        return examples
+    return taken(examples, numpy.sort(numpy.random.default_rng(seed).permutation(len(examples))[:most]))
+
+
+def judging(data: Dataset, held: Held) -> Sequence[Example]:
+    """The rows by which a model of the training rows is judged where folds do not judge it."""
+    return held.examples if held.turns is None else data.splits["validation"]
 
 
 def known(examples: Sequence[Example], target: Classes | Number) -> Sequence[Example]:

@@ -9,6 +9,8 @@ import numpy
 from trainer import threads
 from trainer.config.settings import Settings
 from trainer.core.example import Dataset, Example
+from trainer.estimators import sampled
+from trainer.estimators.sampled import Sampled
 from trainer.kinds.derived.part import Part
 from trainer.kinds.table import encoded, exchanged, held_out as held_rows, leaning, saved
 from trainer.kinds.table.encoder import Encoder
@@ -35,6 +37,7 @@ class LinearTable(Leaning):
     labels: tuple[str, ...]  # none for regression
     held_out_loss: float | None = None
     held_out: tuple[HeldOut, ...] = ()
+    sampled: tuple[Sampled, ...] = ()
 
     @property
     def parameters(self) -> int:
@@ -77,7 +80,7 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> LinearTa
     if held.turns is not None and (chosen := _by_folds(data, target, settings, held)):
         strength, loss, held_out = chosen
         strengths = (strength,)
-    validation = encoded.of(data, target, settings, data.splits["validation"], train.encoder)
+    validation = encoded.of(data, target, settings, held_rows.judging(data, held), train.encoder)
     fitted = linear.fit(
         train.values,
         train.targets,
@@ -90,7 +93,8 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> LinearTa
     )
     if fitted is None:
         return None
-    found = LinearTable(train.encoder, fitted.weights, fitted.bias, tuple(target.labels), loss, held_out)
+    some = sampled.of(NAME, fitted.rows, data, target)
+    found = LinearTable(train.encoder, fitted.weights, fitted.bias, tuple(target.labels), loss, held_out, some)
     if held.keeps(target):
         found = replace(found, held_out=(HeldOut(NAME, found.outputs(held.examples), lambda: found),))
     return found

@@ -10,6 +10,8 @@ import numpy
 from trainer import threads
 from trainer.config.settings import Settings
 from trainer.core.example import Dataset, Example
+from trainer.estimators import sampled
+from trainer.estimators.sampled import Sampled
 from trainer.kinds.derived.part import Part
 from trainer.kinds.table import encoded, exchanged, held_out as held_rows, leaning, ranges, saved
 from trainer.kinds.table.encoded import Encoded
@@ -41,6 +43,7 @@ class PerceptronTable(Leaning):
     labels: tuple[str, ...]  # none for regression
     held_out_loss: float | None = None
     held_out: tuple[HeldOut, ...] = ()
+    sampled: tuple[Sampled, ...] = ()
 
     @property
     def parameters(self) -> int:
@@ -95,9 +98,9 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Perceptr
         epochs = _epochs(len(train.targets), weights, 1)
         if epochs <= 1:
             return None
-        validation = encoded.of(data, target, settings, data.splits["validation"], train.encoder)
+        validation = encoded.of(data, target, settings, held_rows.judging(data, held), train.encoder)
         layers, _ = _fitted([(train, validation if len(validation.targets) else None)], target, settings, epochs)
-    found = PerceptronTable(train.encoder, layers[0], labels)
+    found = PerceptronTable(train.encoder, layers[0], labels, sampled=sampled.of(NAME, len(train.targets), data, target))
     if held.keeps(target):
         found = replace(found, held_out=(HeldOut(NAME, found.outputs(held.examples), lambda: found),))
     return found

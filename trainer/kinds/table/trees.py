@@ -12,7 +12,8 @@ from trainer.config.settings import Settings
 from trainer.core.columnar import taken
 from trainer.core.example import Dataset, Example
 from trainer.core.example_targets import encoded_targets
-from trainer.estimators import balance, folds
+from trainer.estimators import balance, folds, sampled
+from trainer.estimators.sampled import Sampled
 from trainer.kinds.boosted import averaged, boosting, forest as forests
 from trainer.kinds.boosted.boosting import Boosted, Rows, Shape
 from trainer.kinds.boosted.forest import Forest
@@ -28,6 +29,7 @@ from trainer.targets.number import Number
 NAME = "trees"
 _NAMES = ("trees", "trees on some columns")  # of the shapes of boosting.SHAPES
 _MAX_CELLS = 25_000_000  # to fit on: 200 MB, of which scikit-learn makes copies
+_MAX_ROWS = 2_000_000  # to fit on: each costs more than a few cells do
 _BUDGET_SECONDS = 30.0  # for all fits, on one slow core
 _MOST_SECONDS = 300.0  # that the fewest rounds on few rows may be assumed to take: above, there are no trees
 _USEFUL_ROUNDS, _FEWEST_ROUNDS = 80, 10  # with fewer than the first, fewer rows cost less accuracy than fewer rounds
@@ -44,6 +46,7 @@ class Trees(Leaning):
     rows: int  # that they were fitted on
     held_out_loss: float | None = None
     held_out: tuple[HeldOut, ...] = ()
+    sampled: tuple[Sampled, ...] = ()
 
     @property
     def parameters(self) -> int:
@@ -98,16 +101,20 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Trees | 
         train = _rows(columns, examples, target, data, settings)
 
         def of(fitted: Boosted) -> Trees:
-            return Trees(fitted.forest, columns, labels, fitted.present, len(train))
+            return Trees(fitted.forest, columns, labels, fitted.present, len(train), sampled=some)
 
+        some = sampled.of(NAME, len(train), data, target)
         if chosen is not None:
             shape, rounds, loss, held_out = chosen
             best = boosting.fit(train, None, columns.known, len(labels), shape, max(1, rounds), settings.seed)
             return replace(of(best), held_out_loss=loss, held_out=held_out)
-        judging = _drawn(held.examples, max(1, held_rows.KEPT // max(1, len(labels))), settings.seed)
+        judging = held_rows.drawn(held.examples, max(1, held_rows.KEPT // max(1, len(labels))), settings.seed)
         validation = _rows(columns, judging, target, data, settings) if judging else None
         found = _by_validation(train, validation, columns, len(labels), settings.seed)
         best = min(found, key=lambda b: b.losses.min() if len(b.losses) else 0.0)
+        if some and validation is not None:
+            shape = boosting.SHAPES[[b is best for b in found].index(True)]
+            some = (replace(some[0], losses=_of_fewer(train, validation, shape, best, of, columns, len(labels), settings.seed)),)
         if validation is None or not held.keeps(target):
             return of(best)
         held_out = tuple(HeldOut(name, of(b).answers(validation.cells), partial(of, b)) for name, b in zip(_NAMES, found, strict=True))
@@ -198,6 +205,16 @@ def _by_validation(train: Rows, validation: Rows | None, columns: Columns, class
     return fitted
 
 
+def _of_fewer(train: Rows, validation: Rows, shape: Shape, best: Boosted, of, columns: Columns, classes: int, seed: int) -> sampled.Losses:
+    """The losses of validation rows where trees like ``best`` are fitted on a part of its rows, and its own."""
+    judging = validation.chosen(numpy.arange(len(validation))[:: -(-len(validation) // sampled.JUDGES)])
+    models = []
+    for rows in sampled.fewer(len(train)):
+        kept = numpy.sort(numpy.random.default_rng(seed).permutation(len(train))[:rows])
+        models.append((rows, boosting.fit(train.chosen(kept), None, columns.known, classes, shape, max(1, best.rounds), seed)))
+    return sampled.Losses.of([(rows, of(b).answers(judging.cells)) for rows, b in [*models, (len(train), best)]], judging.targets, judging.weights)
+
+
 def _rounds(shape: Shape, rows: int, columns: int, classes: int, fits: int) -> int:
     """The rounds that the budget allows in each of ``fits``."""
     allowed = _BUDGET_SECONDS / (fits * boosting.seconds(shape, rows, columns, _outputs(classes)))
@@ -211,7 +228,7 @@ def are_too_many(classes: int, columns: int) -> bool:
 
 def _sample(data: Dataset, classes: int, seed: int) -> Sequence[Example]:
     """The training rows, or as many of them, drawn by ``seed``, as memory and budget allow."""
-    return _drawn(data.splits["train"], most_rows(columns_of.width(data), classes), seed)
+    return held_rows.drawn(data.splits["train"], most_rows(columns_of.width(data), classes), seed)
 
 
 def most_rows(columns: int, classes: int) -> int:
@@ -220,14 +237,7 @@ def most_rows(columns: int, classes: int) -> int:
     fixed = boosting.seconds(shape, 0, columns, _outputs(classes))
     each = boosting.seconds(shape, 1, columns, _outputs(classes)) - fixed
     affordable = int((_BUDGET_SECONDS / (_USEFUL_ROUNDS * len(boosting.SHAPES)) - fixed) / each)
-    return min(room, max(affordable, folds.MOST))
-
-
-def _drawn(examples: Sequence[Example], most: int, seed: int) -> Sequence[Example]:
-    if len(examples) <= most:
-        return examples
-    kept = numpy.sort(numpy.random.default_rng(seed).permutation(len(examples))[:most])
-    return taken(examples, kept)
+    return min(room, _MAX_ROWS, max(affordable, folds.MOST))
 
 
 def _rows(columns: Columns, examples: Sequence[Example], target, data: Dataset, settings: Settings) -> Rows:

@@ -14,7 +14,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from trainer.core import registry
 from trainer.core.example import Dataset, Example
 from trainer.data.columns.features import TEXT
-from trainer.kinds.boosted import boosting
+from trainer.kinds.boosted import averaged, boosting, forest
 from trainer.kinds.derived import part as parts
 from trainer.kinds.table import linear, perceptron, trees
 
@@ -66,7 +66,7 @@ def test_only_trees_that_see_some_columns_at_a_time_read_words_one_by_one(tmp_pa
 
 
 @pytest.mark.parametrize("classes", [0, 2, 3], ids=["numbers", "two classes", "three classes"])
-def test_the_scores_are_those_of_scikit_learn(classes):
+def test_the_scores_are_those_of_scikit_learn(classes, monkeypatch):
     chance = numpy.random.default_rng(classes)
     cells = chance.normal(size=(600, 5))
     cells[:, 3] = chance.integers(0, 40, 600)
@@ -85,6 +85,12 @@ def test_the_scores_are_those_of_scikit_learn(classes):
     other[chance.random(other.shape) < 0.2] = numpy.nan
     expected = theirs.decision_function(other) if classes else theirs.predict(other)
     assert (found.forest.scores(other) == expected.reshape(len(other), -1)).all()
+    monkeypatch.setattr(forest, "_MANY", 0)  # compiled code answers
+    assert (found.forest.scores(other) == expected.reshape(len(other), -1)).all()
+    joined = averaged.mean([found.forest.first(11), found.forest])
+    compiled = joined.scores(other)
+    monkeypatch.undo()
+    assert (compiled == joined.scores(other)).all()
     assert (found.forest.subset >= 0).any()
 
 
