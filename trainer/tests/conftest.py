@@ -158,6 +158,14 @@ def networks_only(monkeypatch):
 
 
 @pytest.fixture
+def lone_network(monkeypatch):
+    """A run does nothing beside the training of its network: see ``lone_networks``."""
+    import lone_networks
+
+    lone_networks.let_be_alone(monkeypatch.setattr)
+
+
+@pytest.fixture
 def reviews():
     """The bundled dataset as files of a run."""
     return {"train.csv": REVIEWS / "train.csv", "test.csv": REVIEWS / "test.csv"}

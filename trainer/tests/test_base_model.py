@@ -81,7 +81,7 @@ def test_the_license_that_the_administrator_gave_is_reported_first(tmp_path, des
     assert license.of(tmp_path) == found
 
 
-def test_training_starts_from_the_installed_weights(make_run, schemas):
+def test_training_starts_from_the_installed_weights(make_run, schemas, lone_network):
     from safetensors.torch import load_file
 
     spec = make_run({"all.csv": small_reviews(60)}, model="org/base", learning_rate=1e-9, epochs=1, max_length=500)
@@ -124,7 +124,7 @@ def test_a_link_out_of_the_models_folder_is_not_followed(tmp_path):
 
 
 @pytest.mark.parametrize("start_from", ["pretrained", "scratch"])
-def test_start_from_scratch_takes_the_shape_and_not_the_weights(make_run, schemas, start_from):
+def test_start_from_scratch_takes_the_shape_and_not_the_weights(make_run, schemas, start_from, lone_network):
     from safetensors.torch import load_file
 
     spec = make_run({"all.csv": small_reviews(60)}, model="org/base", learning_rate=1e-9, epochs=1, more_options=f"start_from: {start_from}")
@@ -138,7 +138,7 @@ def test_start_from_scratch_takes_the_shape_and_not_the_weights(make_run, schema
     assert ((before - after).abs().max() < 1e-5) == (start_from == "pretrained")
 
 
-def test_a_frozen_encoder_keeps_its_weights_and_the_head_learns(make_run, schemas):
+def test_a_frozen_encoder_keeps_its_weights_and_the_head_learns(make_run, schemas, lone_network):
     from safetensors.torch import load_file
 
     more = "freeze_encoder: yes\nearly_stopping_patience: 0"

@@ -18,7 +18,7 @@ from trainer.run_folder import files
 
 
 @pytest.fixture
-def seen(monkeypatch):
+def seen(monkeypatch, lone_network):
     """What stands in the run folder when the first step is done: seen(spec) runs and gives the events and the log of that moment."""
 
     def during(spec) -> tuple[list[dict], str]:

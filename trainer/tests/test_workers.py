@@ -11,6 +11,8 @@ from several_workers import together  # noqa: F401 - a fixture
 from small_datasets import flowers
 from small_texts import token_files
 
+pytestmark = pytest.mark.usefixtures("lone_network")
+
 _EVEN = "optimizer: sgd\nearly_stopping_patience: 0\nclass_weights: balanced"
 
 
