@@ -52,7 +52,6 @@ SLOWEST = [
     "test_graph_runs.py",
     "test_estimator_runs.py",
     "test_answer.py",
-    "test_faults.py",
     "test_options.py",
     "test_scratch.py",
     "test_language.py",
