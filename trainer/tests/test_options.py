@@ -10,7 +10,7 @@ from small_datasets import flowers, table
 
 from trainer.run import run
 
-pytestmark = pytest.mark.usefixtures("networks_only")
+pytestmark = pytest.mark.usefixtures("lone_network")
 
 
 @pytest.fixture
