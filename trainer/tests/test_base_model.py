@@ -1,5 +1,6 @@
 """Starting from an installed model: a small one that the tests make themselves."""
 
+import functools
 import json
 import shutil
 
@@ -15,12 +16,17 @@ from trainer.run import run
 from trainer.training import comparing
 
 
+@functools.cache
+def _tokenizer():
+    return vocabulary.learn((REVIEWS / "train.csv").read_text().splitlines())
+
+
 def install(models, name: str, hidden: int = 32, tokenizer_file: str = "tokenizer.json", positions: int = 64):
     """Save a BERT without a classifier into ``models``/``name``, as an administrator would install one."""
     import torch
     from transformers import BertConfig, BertModel
 
-    tokenizer = vocabulary.learn((REVIEWS / "train.csv").read_text().splitlines())
+    tokenizer = _tokenizer()
     torch.manual_seed(0)
     config = BertConfig(
         vocab_size=tokenizer.get_vocab_size(), hidden_size=hidden, num_hidden_layers=1, num_attention_heads=2,
