@@ -52,7 +52,6 @@ SLOWEST = [
     "test_graph_runs.py",
     "test_estimator_runs.py",
     "test_answer.py",
-    "test_faults.py",
     "test_options.py",
     "test_scratch.py",
     "test_language.py",
@@ -155,6 +154,14 @@ def networks_only(monkeypatch):
     registry.estimators()  # which stay known by their names
     for kind in registry.kinds().values():
         monkeypatch.setattr(type(kind), "estimators", ())
+
+
+@pytest.fixture
+def lone_network(monkeypatch):
+    """A run does nothing beside the training of its network: see ``lone_networks``."""
+    import lone_networks
+
+    lone_networks.let_be_alone(monkeypatch.setattr)
 
 
 @pytest.fixture

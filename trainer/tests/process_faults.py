@@ -8,57 +8,18 @@ import multiprocessing
 import os
 import shutil
 import signal
+import sys
 import time
 from pathlib import Path
 
+import lone_networks
 import pytest
 from result_checks import weights
 
 from trainer.core import registry
 from trainer.core.registry import MORE_KINDS
 
-SLOW = [
-    "trainer.run",
-    "trainer.training.prepare",
-    "trainer.training.baseline",
-    "trainer.train.loop",
-    "trainer.train.evaluate",
-    "trainer.launch.local",
-    "trainer.data",
-    "trainer.kinds.graph.reading.finding",
-    "trainer.training.search_setup",
-    "trainer.training.candidates",
-    "trainer.kinds.text.words",
-    "trainer.measure.curves",
-    "transformers.models.bert.modeling_bert",
-    "sklearn.feature_extraction.text",
-    "sklearn.linear_model",
-    "sklearn.metrics",
-    "scipy.stats",
-    "trainer.answer.rows",
-    "trainer.export.important",
-    "trainer.export.label_sets",
-    "trainer.export.score_cells",
-    "trainer.kinds.image.annotated",
-    "trainer.kinds.objects.reading",
-    "trainer.kinds.pixels.reading",
-    "trainer.kinds.rows.reading",
-    "trainer.kinds.series.reading",
-    "trainer.kinds.text.averaged",
-    "trainer.kinds.text.network",
-    "trainer.kinds.text.speaking",
-    "trainer.kinds.text.traits",
-    "trainer.kinds.tokens.reading",
-    "trainer.models.mean_pooled",
-    "trainer.models.onnx",
-    "trainer.models.texts",
-    "trainer.parted.rows",
-    "trainer.training.imitated",
-    "trainer.training.search_conclusion",
-    "trainer.training.unseen",
-    "trainer.training.weighed",
-    "trainer.tests.process_preload",
-]
+PRELOAD = ["trainer.tests.process_preload"]
 NETWORKS = ("bert-tiny", "gpt-small", "mlp")
 _LIMIT_SECONDS = 600  # of a machine that many others use
 KILLED = -signal.SIGKILL
@@ -73,7 +34,7 @@ def start_apart():
     of a scene is, or "replace" before that call of os.replace, counted from 1.
     """
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(SLOW)
+    context.set_forkserver_preload(PRELOAD)
     started = []
 
     def start(spec: Path, place: str | None = None, number: int = 0, sent: int = signal.SIGKILL) -> multiprocessing.Process:
@@ -145,21 +106,17 @@ def knows(more_kinds: str) -> None:
 
 
 def _run(spec: str, place: str | None, number: int, sent: int, more_kinds: str) -> None:
+    assert PRELOAD[0] in sys.modules, "the imports failed in the process from which this one was forked"
     knows(more_kinds)
     from trainer.kinds.graph import encoded_texts
     from trainer.parted import rows
     from trainer.run import run
     from trainer.train import consensus, loop
-    from trainer.training import imitated, unseen, weighed
 
     encoded_texts.PART_TOKENS = encoded_texts.BATCH_TOKENS = 100  # so that the texts of a small graph are read in several parts
     rows.LEAST, rows.PART = 100, 100  # so that a small prediction is answered in several parts
-    # Half of a small run has nothing to do with faults: the words beside a network that is named, model.onnx of its weights, and what is said about
-    # the model when it is there (its labels, what it relies on, its split). test_ray.py and test_ray_workers.py interrupt runs with all of it.
     if json.loads(Path(spec).read_text())["settings"].get("model") in NETWORKS:
-        for kind in map(type, registry.kinds().values()):
-            kind.estimators, kind.exports_onnx = (), False
-        unseen.rows = weighed.sections = imitated.sections = lambda *_: []
+        lone_networks.let_be_alone(setattr)
     # Whatever the speed of this machine, a request to end is seen after the very next step, and every evaluation is saved.
     consensus.LOOK_SECONDS = loop.BETWEEN_SAVES_SECONDS = 0.0
     if place == "step":

@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from process_faults import SLOW, knows
+from process_faults import PRELOAD, knows
 
 from trainer.core.registry import MORE_KINDS
 from trainer.launch import work
@@ -22,7 +22,7 @@ def together(monkeypatch, tmp_path):
     """together(spec, world, change) carries out a run with that many workers and returns its exit code; ``change`` names what is
     different in them: see ``_different``."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(SLOW)
+    context.set_forkserver_preload(PRELOAD)
 
     starts = itertools.count()
 

@@ -7,6 +7,7 @@ import hashlib
 import http.client
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -122,10 +123,21 @@ def test_an_image_is_answered_as_in_the_training(make_run):
             found.answer([tensor("image", [broken])])
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """Where ``reviews_spec`` keeps its run for the next tests."""
+    return tmp_path_factory.mktemp("kept") / "run"
+
+
 @pytest.fixture
-def reviews_spec(make_run):
+def reviews_spec(make_run, kept):
+    """A finished training of texts, whose files a test may change."""
     spec = make_run({"train.csv": small_reviews()}, model="words")
-    assert run(str(spec), "local") == 0
+    if kept.exists():
+        shutil.copytree(kept, spec.parent, dirs_exist_ok=True)
+    else:
+        assert run(str(spec), "local") == 0
+        shutil.copytree(spec.parent, kept)
     return spec
 
 

@@ -11,7 +11,7 @@ from trainer import export
 from trainer.run import run
 from trainer.run_folder import files
 
-pytestmark = pytest.mark.usefixtures("networks_only")
+pytestmark = pytest.mark.usefixtures("lone_network")
 
 HEADER = "id,review,sentiment\n"
 

@@ -1,5 +1,6 @@
 """Starting from an installed model: a small one that the tests make themselves."""
 
+import functools
 import json
 import shutil
 
@@ -15,12 +16,17 @@ from trainer.run import run
 from trainer.training import comparing
 
 
+@functools.cache
+def _tokenizer():
+    return vocabulary.learn((REVIEWS / "train.csv").read_text().splitlines())
+
+
 def install(models, name: str, hidden: int = 32, tokenizer_file: str = "tokenizer.json", positions: int = 64):
     """Save a BERT without a classifier into ``models``/``name``, as an administrator would install one."""
     import torch
     from transformers import BertConfig, BertModel
 
-    tokenizer = vocabulary.learn((REVIEWS / "train.csv").read_text().splitlines())
+    tokenizer = _tokenizer()
     torch.manual_seed(0)
     config = BertConfig(
         vocab_size=tokenizer.get_vocab_size(), hidden_size=hidden, num_hidden_layers=1, num_attention_heads=2,
@@ -81,7 +87,7 @@ def test_the_license_that_the_administrator_gave_is_reported_first(tmp_path, des
     assert license.of(tmp_path) == found
 
 
-def test_training_starts_from_the_installed_weights(make_run, schemas):
+def test_training_starts_from_the_installed_weights(make_run, schemas, lone_network):
     from safetensors.torch import load_file
 
     spec = make_run({"all.csv": small_reviews(60)}, model="org/base", learning_rate=1e-9, epochs=1, max_length=500)
@@ -124,7 +130,7 @@ def test_a_link_out_of_the_models_folder_is_not_followed(tmp_path):
 
 
 @pytest.mark.parametrize("start_from", ["pretrained", "scratch"])
-def test_start_from_scratch_takes_the_shape_and_not_the_weights(make_run, schemas, start_from):
+def test_start_from_scratch_takes_the_shape_and_not_the_weights(make_run, schemas, start_from, lone_network):
     from safetensors.torch import load_file
 
     spec = make_run({"all.csv": small_reviews(60)}, model="org/base", learning_rate=1e-9, epochs=1, more_options=f"start_from: {start_from}")
@@ -138,7 +144,7 @@ def test_start_from_scratch_takes_the_shape_and_not_the_weights(make_run, schema
     assert ((before - after).abs().max() < 1e-5) == (start_from == "pretrained")
 
 
-def test_a_frozen_encoder_keeps_its_weights_and_the_head_learns(make_run, schemas):
+def test_a_frozen_encoder_keeps_its_weights_and_the_head_learns(make_run, schemas, lone_network):
     from safetensors.torch import load_file
 
     more = "freeze_encoder: yes\nearly_stopping_patience: 0"

@@ -5,10 +5,11 @@ import copy
 import shutil
 from pathlib import Path
 
+import lone_networks
 import pytest
 import vision_models
 from conftest import resumed_at
-from process_faults import KILLED, run_apart, start_apart  # noqa: F401 - fixtures
+from process_faults import KILLED, NETWORKS, run_apart, start_apart  # noqa: F401 - fixtures
 from result_checks import check_files, check_training, predictions, result_of, shown, weights
 from samples import FROM_INSTALLED, INSTALLED, SAMPLES, Sample, toy  # noqa: F401 - a fixture
 from several_workers import together  # noqa: F401 - a fixture
@@ -35,6 +36,13 @@ def make_run(make_run, sample, tmp_path):
     if sample.base is not None:
         vision_models.install(tmp_path / "shared" / "models" / INSTALLED, sample.base())
     return make_run
+
+
+@pytest.fixture
+def lone(sample, monkeypatch):
+    """Nothing is done beside the training of a network that ``process_faults`` lets be alone, too."""
+    if sample.options.get("model") in NETWORKS:
+        lone_networks.let_be_alone(monkeypatch.setattr)
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +108,7 @@ def test_a_killed_training_ends_with_the_same_bits(make_run, run_apart, finished
     assert resumed_at(spec.parent)
 
 
-def test_two_workers_train_as_many_steps_as_one(make_run, together, finished, schemas, sample):  # noqa: F811
+def test_two_workers_train_as_many_steps_as_one(make_run, together, finished, schemas, sample, lone):  # noqa: F811
     if not sample.steps:
         pytest.skip("the driver trains it without workers")
     spec = make_run(sample.files, **sample.options)
@@ -110,7 +118,7 @@ def test_two_workers_train_as_many_steps_as_one(make_run, together, finished, sc
     assert result["training"]["steps"] == result_of(finished)["training"]["steps"]
 
 
-def test_a_training_that_a_person_stops_keeps_its_best_model(make_run, told_at, schemas, sample):
+def test_a_training_that_a_person_stops_keeps_its_best_model(make_run, told_at, schemas, sample, lone):
     if not sample.steps:
         pytest.skip("it has no checkpoint before its end")
     if sample.base is not None:
@@ -122,7 +130,7 @@ def test_a_training_that_a_person_stops_keeps_its_best_model(make_run, told_at, 
     assert (result["training"]["stopped"], result["training"]["steps"]) == ("stopped by a person", 2)
 
 
-def test_a_model_is_its_own_equal_as_a_champion(make_run, schemas, sample, version):
+def test_a_model_is_its_own_equal_as_a_champion(make_run, schemas, sample, version, lone):
     spec = make_run(sample.files, **sample.options, more={"champion": version})
     assert run(str(spec), "local") == 0
     result = check_training(spec.parent, schemas)
@@ -164,7 +172,7 @@ def test_a_saved_model_answers_the_rows_to_try_as_the_training_did(finished, sam
         assert (answer if isinstance(answer, str) else model.target.text(answer)) == tried["predicted"]
 
 
-def test_the_settings_of_a_training_are_searched_or_the_user_is_told_why_not(make_run, schemas, sample):
+def test_the_settings_of_a_training_are_searched_or_the_user_is_told_why_not(make_run, schemas, sample, lone):
     if sample.base is not None:
         pytest.skip("as with the built-in model of its kind")
     more = f"{sample.options['more_options']}\nsearch.trials: 2\nsearch.space: learning_rate: 1e-3..1e-2"

@@ -1,24 +1,24 @@
-"""Eight faults that are usual in training jobs which sync their results with a script, and that this program must not have."""
+"""Faults that are usual in training jobs which sync their results with a script, and that this program must not have.
+
+Two more are in processes/test_resume.py: a terminated training saves its progress, and a half-written checkpoint is never listed.
+"""
 
 import json
 import multiprocessing
 import re
-import signal
 import threading
 
 import pytest
 from conftest import TRAINER, events_of, small_reviews
-from process_faults import KILLED, run_apart, start_apart  # noqa: F401 - fixtures
 from result_checks import check_success
 
 from trainer.errors import UserError
 from trainer.launch import preflight
 from trainer.run import run
-from trainer.run_folder import files
 
 
 @pytest.fixture
-def seen(monkeypatch):
+def seen(monkeypatch, lone_network):
     """What stands in the run folder when the first step is done: seen(spec) runs and gives the events and the log of that moment."""
 
     def during(spec) -> tuple[list[dict], str]:
@@ -39,10 +39,11 @@ def seen(monkeypatch):
     return during
 
 
-def test_a_sign_of_life_is_there_long_before_the_training_ends(make_run, seen):
-    events, _ = seen(make_run({"all.csv": small_reviews()}, model="bert-tiny", max_length=16, epochs=1))
+def test_a_sign_of_life_is_there_long_before_the_training_ends_and_the_log_can_be_read(make_run, seen):
+    events, log = seen(make_run({"all.csv": small_reviews()}, model="bert-tiny", max_length=16, epochs=1))
     assert events[0]["phase"] == "start"
     assert [e["phase"] for e in events if e["kind"] == "phase"] == ["start", "prepare", "train"]
+    assert "Training on" in log
 
 
 def test_no_shell_and_no_executable_file_is_needed():
@@ -69,29 +70,6 @@ def test_paths_of_artifacts_have_no_empty_part(make_run):
     for artifact in json.loads((spec.parent / "result.json").read_text())["artifacts"]:
         assert artifact["path"].startswith("out/")
         assert not {"", ".", ".."} & set(artifact["path"].split("/"))
-
-
-def test_a_terminated_training_saves_its_progress(make_run, run_apart):  # noqa: F811
-    spec = make_run({"all.csv": small_reviews()}, model="bert-tiny", max_length=16, epochs=3)
-    assert run_apart(spec, "step", 5, signal.SIGTERM) == 143
-    assert run_apart(spec) == 0
-    assert [e["step"] for e in events_of(spec.parent) if e["kind"] == "resume"] == [5]
-
-
-@pytest.mark.parametrize("replaced", [1, 2, 3, 4])
-def test_a_half_written_checkpoint_is_never_listed(make_run, run_apart, replaced):  # noqa: F811
-    spec = make_run({"all.csv": small_reviews()}, model="bert-tiny", max_length=16, epochs=2)
-    assert run_apart(spec, "replace", replaced) == KILLED
-    index = spec.parent / "checkpoints" / "index.json"
-    assert index.exists() == (replaced > 2)  # the first checkpoint is complete with the second
-    for name in json.loads(index.read_text())["checkpoints"] if index.exists() else []:
-        state = json.loads((index.parent / name / "state.json").read_text())
-        assert all(files.sha256(index.parent / name / f) == sum256 for f, sum256 in state["files"].items())
-
-
-def test_the_log_can_be_read_while_the_training_runs(make_run, seen):
-    _, log = seen(make_run({"all.csv": small_reviews()}, model="bert-tiny", max_length=16, epochs=1))
-    assert "Training on" in log
 
 
 def test_workers_on_other_machines_see_the_folder_of_the_driver_or_say_so(tmp_path):

@@ -18,8 +18,8 @@ INPUTS = torch.linspace(-1, 1, 24).reshape(6, 4)
 
 
 @pytest.fixture
-def copied(monkeypatch):
-    """Trainings use a copy in bf16."""
+def copied(monkeypatch, lone_network):
+    """Trainings use a copy in bf16, and nothing is done beside them."""
     monkeypatch.setattr(step, "_precision", lambda *_: "bf16")
     monkeypatch.setattr(step, "pays", lambda *_: True)
 

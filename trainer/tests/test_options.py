@@ -10,7 +10,7 @@ from small_datasets import flowers, table
 
 from trainer.run import run
 
-pytestmark = pytest.mark.usefixtures("networks_only")
+pytestmark = pytest.mark.usefixtures("lone_network")
 
 
 @pytest.fixture
@@ -187,7 +187,7 @@ def test_the_same_run_whatever_the_hash_seed(make_run):
     for seed in ("1", "2"):
         spec = make_run({"all.csv": small_reviews()}, run=f"ft-hash-{seed}", epochs=1)
         command = [sys.executable, "-m", "trainer", "run", str(spec), "--launcher", "local"]
-        done = subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, done.stderr
         found.add((weights(spec.parent), (spec.parent / "out" / "predictions.csv").read_bytes()))
     assert len(found) == 1

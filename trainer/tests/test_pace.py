@@ -75,7 +75,7 @@ def test_a_short_training_is_estimated_from_one_timed_step(monkeypatch, step, re
 
 
 @pytest.mark.parametrize("dry_run", [False, True])
-def test_a_training_that_would_exceed_its_time_limit_is_warned_about(make_run, monkeypatch, dry_run):
+def test_a_training_that_would_exceed_its_time_limit_is_warned_about(make_run, monkeypatch, dry_run, lone_network):
     monkeypatch.setattr(estimate, "seconds", lambda *_: 7800.0)
     spec = make_run({"all.csv": small_reviews(60)}, model="bert-tiny", epochs=1, dry_run=dry_run)
     assert run(str(spec), "local") == 0
@@ -93,7 +93,7 @@ def test_a_training_that_would_exceed_its_time_limit_is_warned_about(make_run, m
     [({"all.csv": small_reviews(600)}, "bert-tiny", 4), (in_folders(squares(240)), "small-cnn", 6), ({"t.csv": flowers(6000)}, "mlp", 8)],
     ids=["text", "images", "table"],
 )
-def test_the_estimate_is_about_right(make_run, monkeypatch, files, network, epochs):
+def test_the_estimate_is_about_right(make_run, monkeypatch, files, network, epochs, lone_network):
     # Both are measured in processor time, which other programs on the machine do not change much.
     monkeypatch.setattr(estimate, "time", SimpleNamespace(monotonic=time.process_time))
     at, publish = {}, Events.phase

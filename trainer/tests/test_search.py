@@ -17,6 +17,8 @@ from small_datasets import flowers, yields
 from trainer.run import run
 from trainer.search import run as search_run, space
 
+pytestmark = pytest.mark.usefixtures("lone_network")
+
 SPACE = "learning_rate: 1e-4..5e-4, batch_size: 32|64"
 OPTIONS = {"epochs": 9, "model": "mlp", "more_options": f"search.trials: 4\nsearch.space: {SPACE}\nearly_stopping_patience: 0"}
 SLOW_START = {  # so few steps that a larger rate is better beyond chance

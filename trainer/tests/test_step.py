@@ -59,7 +59,7 @@ def test_which_trainings_gain_from_bf16_on_cpus(base, gains):
     assert registry.of(base.kind).bf16_on_cpus(base) is gains
 
 
-def test_a_bf16_training_on_a_cpu_is_resumed_with_the_same_bits(make_run, monkeypatch, schemas):
+def test_a_bf16_training_on_a_cpu_is_resumed_with_the_same_bits(make_run, monkeypatch, schemas, lone_network):
     monkeypatch.setattr(step, "has_bf16", lambda: True)  # torch computes it on every CPU
     whole = make_run(in_folders(squares(40)), run="ft-whole", model="small-cnn", epochs=3)
     assert run(str(whole), "local") == 0
@@ -102,7 +102,7 @@ def memory(monkeypatch):
     return of
 
 
-def test_a_batch_that_is_too_large_is_halved_with_a_warning(make_run, memory, schemas):
+def test_a_batch_that_is_too_large_is_halved_with_a_warning(make_run, memory, schemas, lone_network):
     tried = memory(most=8)
     spec = make_run({"t.csv": flowers()}, model="mlp", epochs=1)
     assert run(str(spec), "local") == 0
@@ -112,7 +112,7 @@ def test_a_batch_that_is_too_large_is_halved_with_a_warning(make_run, memory, sc
     assert codes(result).count("memory") == 1
 
 
-def test_the_parts_that_were_asked_for_are_those_of_the_estimate_too(make_run, memory, schemas):
+def test_the_parts_that_were_asked_for_are_those_of_the_estimate_too(make_run, memory, schemas, lone_network):
     tried = memory(most=8)
     spec = make_run({"t.csv": flowers()}, model="mlp", epochs=1, more_options="gradient_accumulation: 4")
     assert run(str(spec), "local") == 0
@@ -120,7 +120,7 @@ def test_the_parts_that_were_asked_for_are_those_of_the_estimate_too(make_run, m
     assert "memory" not in codes(check_success(spec.parent, schemas))
 
 
-def test_a_memory_too_small_for_a_few_rows_is_a_sentence(make_run, memory):
+def test_a_memory_too_small_for_a_few_rows_is_a_sentence(make_run, memory, lone_network):
     tried = memory(most=1)
     spec = make_run({"all.csv": small_reviews(60)}, model="bert-tiny", epochs=1)
     assert run(str(spec), "local") == 2
@@ -135,7 +135,7 @@ class TooLarge(torch.amp.GradScaler):
         super().__init__(device, init_scale=2.0**21)
 
 
-def test_a_resumed_fp16_training_keeps_its_gradient_scale(make_run, monkeypatch, schemas):
+def test_a_resumed_fp16_training_keeps_its_gradient_scale(make_run, monkeypatch, schemas, lone_network):
     monkeypatch.setattr(torch.amp, "GradScaler", TooLarge)
     monkeypatch.setattr(step, "_precision", lambda *_: "fp16")
     options = {"epochs": 4, "max_length": 8, "more_options": "early_stopping_patience: 0"}  # fp16 is slow on CPUs

@@ -12,7 +12,7 @@ from trainer.kinds.rows import reading
 from trainer.run import run
 from trainer.run_folder import stop
 
-pytestmark = pytest.mark.usefixtures("networks_only")
+pytestmark = pytest.mark.usefixtures("lone_network")
 
 STOPPED = ("stopped", True)
 

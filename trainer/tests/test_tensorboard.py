@@ -42,7 +42,7 @@ def scalars(events: list[Event]) -> dict[str, dict[int, float]]:
     return found
 
 
-def test_loss_and_accuracy_are_written_for_tensorboard(make_run):
+def test_loss_and_accuracy_are_written_for_tensorboard(make_run, lone_network):
     spec = make_run({"all.csv": small_reviews()}, model="bert-tiny", epochs=2)
     assert run(str(spec), "local") == 0
     (events,) = files_of(spec.parent)

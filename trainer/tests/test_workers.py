@@ -1,5 +1,6 @@
 """Several workers that train together learn what one learns, and end together."""
 
+import shutil
 from pathlib import Path
 
 import numpy
@@ -10,6 +11,8 @@ from result_checks import check_success, result_of
 from several_workers import together  # noqa: F401 - a fixture
 from small_datasets import flowers
 from small_texts import token_files
+
+pytestmark = pytest.mark.usefixtures("lone_network")
 
 _EVEN = "optimizer: sgd\nearly_stopping_patience: 0\nclass_weights: balanced"
 
@@ -93,26 +96,38 @@ def merged(folder: Path) -> numpy.ndarray:
     return load_file(folder / "out" / "model" / "model.safetensors")["model.layers.0.self_attn.q_proj.weight"]
 
 
+def last_losses(folder: Path, schemas) -> tuple[numpy.ndarray, float]:
+    """Those after the last epoch, and that on the test rows."""
+    return losses(folder)[-2:], check_success(folder, schemas)["metrics"]["test"]["loss"]["value"]
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory):
+    """By the method, the last losses of an undisturbed training, and the folder of the same one that was killed."""
+    return {}, tmp_path_factory.mktemp("begun")
+
+
 @pytest.mark.parametrize(("method", "world"), [("lora", 3), ("full", 1), ("full", 3)])
-def test_a_training_with_spread_weights_is_resumed_by_another_number_of_workers(make_run, together, schemas, method, world):  # noqa: F811
+def test_a_training_with_spread_weights_is_resumed_by_another_number_of_workers(make_run, together, schemas, begun, method, world):  # noqa: F811
     pytest.importorskip("peft")
     even = _EVEN if method == "lora" else _EVEN.replace("sgd", "adamw")
     options = f"{even}\nfinetuning: {method}\nlearning_rate: 0.02\nbatch_size: 6\nmax_length: 32\nspread_weights: yes"
-    found = []
-    for run in ("ft-undisturbed", "ft-killed"):
-        spec = make_run({"chats.jsonl": conversations(60)}, run=run, epochs=2, more_options=options)
-        if run == "ft-undisturbed":
-            install(spec.parent.parent.parent / "models")
-            assert together(spec, 2) == 0
-        else:
-            assert together(spec, 2, "killed") == 1
-            in_parts = sorted(f.name for f in (spec.parent / "checkpoints").rglob("*_of_2.safetensors"))
-            names = [f"{stem}_{n}_of_2.safetensors" for stem in ("model", "optimizer") for n in (1, 2)]
-            assert in_parts == (names if method == "full" else [])
-            assert together(spec, world) == 0
-            assert resumed_at(spec.parent)
-        found.append((losses(spec.parent)[-2:], check_success(spec.parent, schemas)["metrics"]["test"]["loss"]["value"]))
-    undisturbed, resumed = found
+    whole, spec = (make_run({"chats.jsonl": conversations(60)}, run=run, epochs=2, more_options=options) for run in ("ft-undisturbed", "ft-killed"))
+    install(spec.parent.parent.parent / "models")
+    known, kept = begun
+    if method in known:
+        shutil.copytree(kept / method, spec.parent, dirs_exist_ok=True)
+    else:
+        assert together(whole, 2) == 0
+        known[method] = last_losses(whole.parent, schemas)
+        assert together(spec, 2, "killed") == 1
+        shutil.copytree(spec.parent, kept / method)
+    in_parts = sorted(f.name for f in (spec.parent / "checkpoints").rglob("*_of_2.safetensors"))
+    names = [f"{stem}_{n}_of_2.safetensors" for stem in ("model", "optimizer") for n in (1, 2)]
+    assert in_parts == (names if method == "full" else [])
+    assert together(spec, world) == 0
+    assert resumed_at(spec.parent)
+    undisturbed, resumed = known[method], last_losses(spec.parent, schemas)
     assert numpy.abs(undisturbed[0] - resumed[0]).max() < 1e-5
     assert undisturbed[1] == pytest.approx(resumed[1], abs=1e-5)
 

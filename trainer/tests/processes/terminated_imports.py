@@ -16,7 +16,7 @@ from trainer import termination
 
 MODULES = ("argparse", "csv", "difflib", "html.parser", "ipaddress", "smtplib", "tarfile", "xml.dom.minidom")
 LONGEST_MILLISECONDS = 60  # until the signal
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 300.0
 ENDED = 143
 
 

@@ -27,7 +27,7 @@ sys.stdin.readline()
 other = cluster.add_node(num_cpus=1)
 sys.stdin.readline()
 reason, deadline = DrainNodeReason.DRAIN_NODE_REASON_PREEMPTION, int(1000 * (time.time() + 300))
-GcsClient(address=cluster.address).drain_node(other.node_id, reason, "The pod is deleted.", deadline, timeout=10)
+GcsClient(address=cluster.address).drain_node(other.node_id, reason, "The pod is deleted.", deadline, timeout=60)
 sys.stdin.read()
 cluster.shutdown()
 """

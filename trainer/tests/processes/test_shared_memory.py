@@ -5,9 +5,9 @@ import os
 
 import numpy
 import pytest
-from process_faults import SLOW
+from process_faults import PRELOAD
 
-_LIMIT_SECONDS = 60
+_LIMIT_SECONDS = 600  # of a machine that many others use
 _WORLD, _SLOT, _ROUNDS = 3, 4, 50
 
 
@@ -39,7 +39,7 @@ def _values(rank: int, turn: int):
 
 def _answers(tmp_path, apart: bool) -> list:
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(SLOW)
+    context.set_forkserver_preload(PRELOAD)
     pipes = [context.Pipe(duplex=False) for _ in range(_WORLD)]
     workers = [context.Process(target=_worker, args=(rank, f"file://{tmp_path}/meeting", apart, pipes[rank][1])) for rank in range(_WORLD)]
     for worker in workers:

@@ -21,7 +21,7 @@ from trainer.run_folder import stop
 from trainer.termination import Terminated
 
 TRIES, SEED = 150, 1
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 300.0  # of a machine that many others use
 
 
 class _Thing:

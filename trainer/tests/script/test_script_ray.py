@@ -15,7 +15,7 @@ from scripts import WRITES, log_of, spec_of
 from trainer import run
 
 pytestmark = [pytest.mark.ray, pytest.mark.xdist_group("ray")]
-SECONDS = 180
+SECONDS = 600  # of a machine that many others use
 WAITS_ONCE = (
     """
 import os, sys, time

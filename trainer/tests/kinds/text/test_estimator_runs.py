@@ -74,12 +74,15 @@ def test_texts_of_other_scripts_are_learned(make_run, schemas, texts):
     assert result["metrics"]["test"]["accuracy"]["value"] == 1
 
 
-def test_numbers_are_predicted_from_texts(make_run, schemas):
+def test_numbers_are_predicted_from_texts_and_by_the_lines_of_python(make_run, schemas):
     spec = make_run({"ads.csv": prices()}, label_column="price")
     assert run(str(spec), "local") == 0
     result = check_success(spec.parent, schemas)
     assert result["model"]["base"] == "words"
     assert result["metrics"]["test"]["r2"]["value"] > 0.9
+    rows = predictions(spec.parent)
+    printed = beside(spec.parent / "out", f"\nprint(json.dumps(predict({[r['content'] for r in rows]!r})))")
+    assert json.loads(printed.splitlines()[-1]) == pytest.approx([float(r["predicted"]) for r in rows], rel=1e-4)
 
 
 def test_pairs_rare_classes_and_few_rows_are_no_trouble(make_run, schemas):
@@ -89,13 +92,18 @@ def test_pairs_rare_classes_and_few_rows_are_no_trouble(make_run, schemas):
     assert check_success(spec.parent, schemas)["model"]["base"] == "words"
 
 
-def test_the_same_seed_gives_the_same_bytes(make_run):
+def test_the_same_seed_gives_the_same_bytes_and_the_events_say_what_happens(make_run):
     hashes = []
     for name in ("ft-one", "ft-two"):
         spec = make_run({"all.csv": small_reviews(200)}, run=name)
         assert run(str(spec), "local") == 0
         hashes.append({p: h for p, h in artifact_hashes(spec.parent).items() if p != "out/model/trainer.json"})  # it names the run
     assert hashes[0] == hashes[1]
+    events = events_of(spec.parent)
+    assert [e["phase"] for e in events if e["kind"] == "phase"] == ["start", "prepare", "train", "test", "export"]
+    assert next(e for e in events if e.get("what") == "model")["choice"] == "words"
+    assert next(e for e in events if e.get("what") == "estimate")["choice"] > 0
+    assert {e["split"] for e in events if e["kind"] == "eval"} == {"validation", "test"}
 
 
 def test_a_dry_run_needs_no_worker(make_run, schemas):
@@ -183,14 +191,6 @@ def test_the_lines_of_python_in_the_archive_predict_the_same(trained):
     assert len(printed.splitlines()) == 3
 
 
-def test_the_lines_of_python_predict_numbers(make_run):
-    spec = make_run({"ads.csv": prices()}, label_column="price")
-    assert run(str(spec), "local") == 0
-    rows = predictions(spec.parent)
-    printed = beside(spec.parent / "out", f"\nprint(json.dumps(predict({[r['content'] for r in rows]!r})))")
-    assert json.loads(printed.splitlines()[-1]) == pytest.approx([float(r["predicted"]) for r in rows], rel=1e-4)
-
-
 @pytest.mark.parametrize(
     ("file", "change"),
     [
@@ -223,13 +223,3 @@ def test_a_champion_is_compared_whatever_it_is(make_run, schemas, model, champio
     assert found["comparable"], found
     mine = result_of(before.parent)["metrics"]["test"]["accuracy"]["value"]
     assert found["test"]["accuracy"]["value"] == pytest.approx(mine)
-
-
-def test_the_events_say_what_happens(make_run):
-    spec = make_run({"all.csv": small_reviews(200)})
-    assert run(str(spec), "local") == 0
-    events = events_of(spec.parent)
-    assert [e["phase"] for e in events if e["kind"] == "phase"] == ["start", "prepare", "train", "test", "export"]
-    assert next(e for e in events if e.get("what") == "model")["choice"] == "words"
-    assert next(e for e in events if e.get("what") == "estimate")["choice"] > 0
-    assert {e["split"] for e in events if e["kind"] == "eval"} == {"validation", "test"}
