@@ -15,9 +15,10 @@ MOST = 3  # pictures that are shown
 _HIGHEST = 640  # pixels of a picture in it
 _LARGER = 4  # times that a small picture is enlarged, at most
 _GAP, _LINE, _LETTERS, _PATCH = 12, 26, 17, 16  # pixels between pictures, and of a line, a letter and a patch of colour
-_ENTRIES = 16  # of a legend
-_LETTERS_OF_A_NAME = 40
-_COLOURS = 256
+_ENTRIES = 18  # of a legend
+_LETTERS_OF_A_NAME = 200
+_COLOURS, _GREYS = 256, 8  # of the file, and those of them that are kept for letters
+_CUT = "..."
 _WHITE, _INK = (255, 255, 255), (34, 34, 34)
 
 Colour = tuple[int, int, int]
@@ -38,8 +39,18 @@ def write(out: Path, panels: Sequence[Panel], columns: int, legend: Sequence[tup
     """
     if not panels:
         return {}
-    _drawn(panels, columns, legend).quantize(_COLOURS, dither=Image.Dither.NONE).save(out / FILE, "PNG", optimize=True)
+    _of_few_colours(_drawn(panels, columns, legend), [colour for colour, _ in legend[:_ENTRIES]]).save(out / FILE, "PNG", optimize=True)
     return {f"{results.OUT}/{FILE}": {"title": "Overlay", "text": text, "shown": True}}
+
+
+def _of_few_colours(sheet: Image.Image, legend: Sequence[Colour]) -> Image.Image:
+    """``sheet`` as a picture with a palette, in which the colours of the legend and of letters are kept as they are: they are few of all pixels."""
+    greys = [tuple(round(ink + (paper - ink) * i / (_GREYS - 1)) for ink, paper in zip(_INK, _WHITE)) for i in range(_GREYS)]
+    kept = [*dict.fromkeys([*legend, *greys])]
+    others = sheet.quantize(_COLOURS - len(kept), dither=Image.Dither.NONE).getpalette() or []
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([*others[: 3 * (_COLOURS - len(kept))], *(part for colour in kept for part in colour)])
+    return sheet.quantize(palette=palette, dither=Image.Dither.NONE)
 
 
 def _drawn(panels: Sequence[Panel], columns: int, legend: Sequence[tuple[Colour, str]]) -> Image.Image:
@@ -96,7 +107,10 @@ def _plain(words: str) -> str:
 
 
 def _cut(words: str, wide: int, font) -> str:
-    """As much of ``words`` as fits into ``wide`` pixels."""
-    while words and font.getlength(words) > wide:
-        words = words[:-1]
-    return words
+    """As much of ``words`` as fits into ``wide`` pixels: their beginning and their end, since names differ in their ends."""
+    kept = len(words)
+    found = words
+    while kept and font.getlength(found) > wide:
+        kept -= 1
+        found = f"{words[: kept - kept // 2]}{_CUT}{words[len(words) - kept // 2 :]}"
+    return found

@@ -23,14 +23,18 @@ _EXACT = 9  # decimals: 100 times 0.55 is 55.000000000000007
 @dataclass(frozen=True)
 class Promise:
     """``coverage`` is the promised share, and ``rows`` is the number of held-out rows that set the ``limits``: half the width of an interval; or the
-    probability from which a class is possible, one for all classes or one for each."""
+    probability from which a class is possible, one for all classes or one for each.
+
+    ``together`` are the places of limits that were set for all of them at once, so that the promise is one of these together."""
 
     coverage: float
     rows: int
     limits: tuple[float, ...]
+    together: tuple[int, ...] = ()
 
     def described(self) -> dict:
-        return {"coverage": self.coverage, "rows": self.rows, "limits": list(self.limits)}
+        together = {"together": list(self.together)} if self.together else {}
+        return {"coverage": self.coverage, "rows": self.rows, "limits": list(self.limits), **together}
 
 
 @dataclass(frozen=True)
@@ -87,8 +91,12 @@ def restored(description: Any, limits: tuple[int, ...], most: float) -> Promise 
         return None
     if not isinstance(description["limits"], list) or len(description["limits"]) not in limits:
         raise ValueError("its limits do not fit its answers")
-    found = Promise(_number(description["coverage"]), int(_number(description["rows"])), tuple(_number(limit) for limit in description["limits"]))
-    if not 0 < found.coverage < 1 or found.rows < 1 or not all(0 <= limit <= most for limit in found.limits):
+    found = Promise(
+        _number(description["coverage"]), int(_number(description["rows"])), tuple(_number(limit) for limit in description["limits"]),
+        tuple(int(_number(place)) for place in description.get("together", ())),
+    )  # fmt: skip
+    fit = all(0 <= limit <= most for limit in found.limits) and set(found.together) <= set(range(len(found.limits)))
+    if not 0 < found.coverage < 1 or found.rows < 1 or not fit:
         raise ValueError("its promise is not one")
     return found
 

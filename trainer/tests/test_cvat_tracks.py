@@ -45,12 +45,36 @@ def test_a_file_that_lists_all_frames_ends_an_object_where_it_ends(tmp_path):
     assert lefts(frames) == [2, 3, 4, None, None, None]
 
 
-def test_frames_between_keyframes_of_an_outline_are_left_out(tmp_path):
-    here, there = "1,1;5,1;5,5", "2,2;6,2;6,6"
+def test_outlines_whose_points_match_move_evenly_between_keyframes(tmp_path):
+    here, there = "1,1;5,1;5,5", "4,1;8,1;8,8"
     frames, left, _ = read(tmp_path, polygon(0, here) + polygon(3, there) + polygon(5, there, outside=1))
-    assert [name[-5] for name in frames] == ["0", "3", "4", "5"] and not frames["frame_000005.png"].drawn
-    assert (frames["frame_000004.png"].drawn[0].rings[0] == numpy.asarray([(2, 2), (6, 2), (6, 6)])).all()
-    assert sum(left.counts.values()) == 2
+    rings = [one.drawn[0].rings[0].tolist() if one.drawn else None for one in frames.values()]
+    assert rings[1] == [[2, 1], [6, 1], [6, 6]] and rings[3] == rings[4] == [[4, 1], [8, 1], [8, 8]] and rings[5] is None
+    assert not left.counts and {d.label for one in frames.values() for d in one.drawn} == {"bird"}
+
+
+@pytest.mark.parametrize(
+    "there",
+    [
+        pytest.param("2,2;6,2;6,6;2,6", id="another number of points"),
+        pytest.param("3,3;3,3;3,3", id="no length"),
+        pytest.param("3,3;x,3;3,3", id="no numbers"),
+    ],
+)
+def test_frames_between_keyframes_of_other_outlines_are_left_out_and_counted(tmp_path, there):
+    frames, left, _ = read(tmp_path, polygon(0, "1,1;5,1;5,5") + polygon(3, there) + polygon(4, "1,1;5,1;5,5", outside=1))
+    assert not {"frame_000001.png", "frame_000002.png"} & set(frames) and "frame_000005.png" in frames
+    assert max(left.counts.values()) >= 2
+
+
+def test_turned_boxes_and_ellipses_turn_the_shorter_way(tmp_path):
+    turned = [box(0).replace("<box", '<box rotation="350"') + box(2).replace("<box", '<box rotation="10"')]
+    ellipse = '<ellipse frame="{}" cx="{}" cy="6" rx="4" ry="2" rotation="{}" outside="0"/>'
+    frames, _, _ = read(tmp_path, *turned, ellipse.format(0, 6, 0) + ellipse.format(2, 10, 180))
+    straight, oval = frames["frame_000001.png"].drawn
+    assert straight.box == (2, 3, 8, 12)
+    middle, reach = oval.rings[0].mean(axis=0), numpy.ptp(oval.rings[0], axis=0)
+    assert middle == pytest.approx([8, 6]) and reach == pytest.approx([4, 8], abs=0.1), "a quarter turn: as high as it was wide"
 
 
 def test_frames_have_the_numbers_of_the_video(tmp_path):
@@ -71,7 +95,7 @@ def test_of_two_videos_the_folder_tells_the_frames(tmp_path):
 
 def test_frames_that_lack_are_counted(tmp_path):
     frames, left, _ = read(tmp_path, box(0) + box(3), polygon(1, "1,1;5,1;5,5"), "<points/>", numbers=(0, 2))
-    assert lefts(frames) == [2] and sum(left.counts.values()) == 2 + 1 + 1, left.counts
+    assert lefts(frames) == [2, 2] and sum(left.counts.values()) == 2 + 1, left.counts
 
 
 def test_pictures_from_1_on_are_frames_only_where_all_are_there(tmp_path):

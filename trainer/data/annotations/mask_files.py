@@ -4,7 +4,7 @@ import collections
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from trainer.core.input import Input
 from trainer.data import names
@@ -21,6 +21,7 @@ _VALUES = 2  # of a mask
 _LOOKS = 5  # in each folder that may have masks
 _CUT = re.compile(r"[_. -]+")
 _NUMBER = re.compile(r"[_. -]*0*(\d+)$")
+_DIGITS = re.compile(r"\d+")
 _OF_MASKS = frozenset("mask masks seg segmentation gt label labels annotation ann object obj instance inst".split())
 _OF_CLASSES = frozenset("class classes cls category cat".split())
 
@@ -30,11 +31,12 @@ Found = dict[str, list[tuple[str, Input]]]  # the masks of pictures by their nam
 @dataclass(frozen=True)
 class Masks:
     """Pictures with their masks, each with the class that its name says. ``alone`` are masks without a picture, ``form`` is one of ``CLASSES``,
-    ``OBJECTS`` and ``EITHER``; of the last one, ``classes`` are the numbers."""
+    ``OBJECTS`` and ``EITHER``; of the last one, ``classes`` are the numbers. ``by_number`` says that names have nothing but a number in common."""
 
     form: str
     pictures: list[tuple[Input, list[tuple[str, Input]]]]
     alone: list[Input]
+    by_number: bool = False
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -45,13 +47,14 @@ class Masks:
 @dataclass(frozen=True)
 class _Way:
     """One way in which names pair pictures and masks. ``by_folders`` says that folders tell the masks of one picture apart, ``strict`` that the
-    names alone do not tell masks from other pictures, so that their sizes must."""
+    names alone do not tell masks from other pictures, so that their sizes must; ``by_number`` is that of ``Masks``."""
 
     pictures: dict[str, Input]
     found: Found
     alone: list[Input]
     by_folders: bool = False
     strict: bool = False
+    by_number: bool = False
 
 
 def find(images: list[Input]) -> Annotations | None:
@@ -70,8 +73,8 @@ def of(images: list[Input]) -> Masks | None:
         if len(way.found) < masks.FEW or number < _PAIRED * (number + len(way.alone)) or (told := _told(way)) is None:
             continue
         form, found = told
-        if _are_masks(way):
-            return Masks(form, [(way.pictures[name], found[name]) for name in sorted(found, key=names.natural)], way.alone)
+        if (form == CLASSES or not way.by_number) and _are_masks(way):
+            return Masks(form, [(way.pictures[name], found[name]) for name in sorted(found, key=names.natural)], way.alone, way.by_number)
     return None
 
 
@@ -89,6 +92,7 @@ def _ways(images: list[Input]) -> Iterator[_Way]:
             yield from _beside(by_name, name, masked)
             for other in masked:
                 yield from _apart(by_name[name], by_name[other])
+            yield from _by_numbers(by_name, name, masked)
     yield from _by_endings(split)
 
 
@@ -139,6 +143,39 @@ def _beside(by_name: dict[str, list], name: str, masked: list[str]) -> Iterator[
             found, folders = found + listed, folders + 1
     if folders > 1:
         yield _way(by_name[name], found, by_folders=True, strict=True)
+
+
+def _by_numbers(by_name: dict[str, list], name: str, masked: list[str]) -> Iterator[_Way]:
+    """Masks of classes that have nothing but a number in common with their pictures: img_001.png with water/1.png or water_1.png."""
+    by_key = {(*(f.lower() for f in folders), _only_number(stem)): image for image, folders, stem in by_name[name]}
+    if len(by_key) < len(by_name[name]) or any(key[-1] is None for key in by_key):
+        return
+    for where in ("above", "in its name", "beside"):
+        found: list[tuple[Input, Input | None, str]] = []
+        for mask, folders, stem, beside in ((*m, other) for other in masked for m in by_name[other]):
+            number, lower = _only_number(stem), tuple(f.lower() for f in folders)
+            ways = [(lower[:i] + lower[i + 1 :], folder) for i, folder in enumerate(folders)]
+            if where != "above":
+                ways = [(lower, beside if where == "beside" else _bare(_DIGITS.sub("", stem)))]
+            own = [(mask, by_key.get((*key, number)), word) for key, word in ways if _can_be_class(word)]
+            if not own:  # a mask whose class no name says
+                break
+            found.append(next((one for one in own if one[1] is not None), own[0]))
+        else:
+            once = {(image.name, word) for _, image, word in found if image is not None}
+            several = where != "beside" or len({word for _, word in once}) > 1
+            if once and several and len(once) == sum(image is not None for _, image, _ in found):
+                yield replace(_way(by_name[name], found, by_folders=where != "in its name", strict=True), by_number=True)
+
+
+def _only_number(stem: str) -> str | None:
+    """The only number in a name, without zeros before it; None where there is none, or more than one."""
+    found = _DIGITS.findall(stem)
+    return found[0].lstrip("0") or "0" if len(found) == 1 else None
+
+
+def _can_be_class(word: str) -> bool:
+    return bool(_bare(word)) and not _DIGITS.search(word) and names.split_of(f"{word}/x") is None
 
 
 def _by_endings(split: list) -> Iterator[_Way]:

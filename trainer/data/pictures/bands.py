@@ -1,5 +1,6 @@
 """How pictures of instruments become numbers of 8 bits: each band between two percentiles of the training pictures, the same in predictions."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,6 +62,12 @@ def places(own: tuple[str, ...], wanted: tuple[str, ...]) -> tuple[int, ...]:
     if missing := [name for name in wanted if name not in own]:
         raise LookupError(some(missing, _NAMED))
     return tuple(own.index(name) for name in wanted)
+
+
+def as_colours(names: Sequence[str]) -> tuple[int, ...]:
+    """Where the bands for red, green and blue are, by the words in their ``names``; the first three where these do not say it."""
+    of_words = [[i for i, name in enumerate(names) if colour in re.findall("[a-z]+", name.lower())] for colour in ("red", "green", "blue")]
+    return tuple(places[0] for places in of_words) if all(len(places) == 1 for places in of_words) else (0, 1, 2)
 
 
 def restored(description: dict) -> Bands | None:

@@ -4,11 +4,10 @@ import numpy
 
 from trainer.core.input import Input
 from trainer.data import names
-from trainer.kinds.annotated import cvat_tracks, limits, outlines, runs, xml_documents
+from trainer.kinds.annotated import cvat_keyframes, cvat_tracks, limits, outlines, runs, xml_documents
 from trainer.kinds.annotated.shapes import Drawn, LeftOut, Listed
 from trainer.kinds.annotated.xml_documents import Element
 
-_SIDES = ("xtl", "ytl", "xbr", "ybr")
 _NO_AREA = ("polyline", "points", "cuboid", "skeleton")
 
 
@@ -46,11 +45,11 @@ def _classes(root: Element) -> list[str]:
 
 
 def _box(element: Element, width: float, height: float) -> Drawn | None:
-    read = limits.numbers([element.attributes.get(side) for side in _SIDES])
+    read = limits.numbers([element.attributes.get(side) for side in cvat_keyframes.SIDES])
     if read is None:
         return None
     left, top, right, bottom = read
-    angle = numpy.radians(limits.number(element.attributes.get("rotation", "0")) or 0)
+    angle = _angle(element)
     if angle:
         middle = ((left + right) / 2, (top + bottom) / 2)
         return Drawn(_label(element), (outlines.turn(outlines.corners(left, top, right - left, bottom - top), middle, angle),))
@@ -58,14 +57,16 @@ def _box(element: Element, width: float, height: float) -> Drawn | None:
 
 
 def _polygon(element: Element, width: float, height: float) -> Drawn | None:
-    pairs = [pair.split(",") for pair in element.attributes.get("points", "").split(";")]
-    ring = outlines.pairs(pairs)
+    ring = cvat_keyframes.points(element)
     return None if ring is None else Drawn(_label(element), (ring,))
 
 
 def _ellipse(element: Element, width: float, height: float) -> Drawn | None:
-    read = limits.numbers([element.attributes.get(name) for name in ("cx", "cy", "rx", "ry")])
-    return None if read is None else Drawn(_label(element), (outlines.ellipse(*read),))
+    read = limits.numbers([element.attributes.get(name) for name in cvat_keyframes.AXES])
+    if read is None:
+        return None
+    x, y, wide, high = read
+    return Drawn(_label(element), (outlines.ellipse(x, y, wide, high, _angle(element)),))
 
 
 def _mask(element: Element, width: float, height: float) -> Drawn | None:
@@ -80,6 +81,11 @@ def _mask(element: Element, width: float, height: float) -> Drawn | None:
     whole = numpy.zeros((int(height), int(width)), bool)
     whole[top : top + inner.shape[0], left : left + inner.shape[1]] = inner
     return Drawn(_label(element), runs=runs.of_mask(whole))
+
+
+def _angle(element: Element) -> float:
+    """How far a box or an ellipse is turned, in radians."""
+    return float(numpy.radians(limits.number(element.attributes.get("rotation", "0")) or 0))
 
 
 def _label(element: Element) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from trainer.core.input import Input
 from trainer.data import names
 from trainer.errors import UserError, some
-from trainer.kinds.annotated import limits
+from trainer.kinds.annotated import cvat_keyframes, limits
 from trainer.kinds.annotated.shapes import Drawn, LeftOut, Listed
 from trainer.kinds.annotated.xml_documents import Element
 
@@ -67,7 +67,7 @@ def read(root: Element, source: Input, shapes: Shapes, images: list[Input], left
     if lacking := {number for number, drawn in found.drawn.items() if drawn} - pictures.keys():
         left.add("a frame with objects has no picture in the dataset", source.name, len(lacking))
     for number in sorted(found.unknown & pictures.keys()):
-        left.add("a frame lies between keyframes of an outline, whose place there the file does not say", pictures[number].name)
+        left.add("a frame lies between keyframes of an outline whose points do not match, and its place there is not known", pictures[number].name)
     known = [number for number in found.numbers if number not in found.unknown]
     parts = min(_PARTS, len(known) // _LEAST)
     split = names.split_of(source.name) or ""
@@ -163,19 +163,12 @@ def _add(
         between = found.numbers[bisect.bisect_right(found.numbers, number) : bisect.bisect_left(found.numbers, until)]
         if not between or (found.listed and after is None):
             continue
-        stays = drawn.box is not None if after is None else after[1].attributes.get("outside") == "1"
-        there = None if stays or after is None else shapes[after[1].name](after[1], video.width, video.height)
+        stays = after is None or after[1].attributes.get("outside") == "1"
+        way = None if after is None or stays else cvat_keyframes.way(shape, after[1])
         for frame in between:
-            held = drawn if stays else _between(drawn, there, (frame - number) / (until - number))
+            moved = way and shapes[shape.name](way((frame - number) / (until - number)), video.width, video.height)
+            held = drawn if stays else moved
             if held is None or found.listed:
                 found.unknown.add(frame)
             else:
-                found.drawn[frame].append(held)
-
-
-def _between(drawn: Drawn, there: Drawn | None, share: float) -> Drawn | None:
-    """A box on its way between two keyframes, as CVAT draws it; None for other shapes."""
-    if drawn.box is None or there is None or there.box is None:
-        return None
-    a, b, c, d = (x + (y - x) * share for x, y in zip(drawn.box, there.box))
-    return replace(drawn, box=(a, b, c, d))
+                found.drawn[frame].append(replace(held, label=drawn.label))

@@ -1,18 +1,20 @@
 """Several masks of two values for each picture: each is the outline of one object, or of all places of one class."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy
 
 from trainer.core.input import Input
 from trainer.data import rasters
-from trainer.data.annotations import mask_files
+from trainer.data.annotations import mask_files, shifted
 from trainer.data.annotations.mask_files import CLASSES, EITHER, OBJECTS, Masks
 from trainer.data.images import opened
-from trainer.errors import UserError, some
+from trainer.errors import UserError, count, some
 from trainer.kinds.annotated import limits, matching, runs
 from trainer.kinds.annotated.shapes import Drawn, LeftOut, Listed
 
+BY_NUMBER = "a mask belongs to the picture with the same number, since their names have nothing else in common"
 ABSENT = "a class has no mask for a picture, which is taken for one without that class"
 _ALONE = 0.1  # share of the masks without a picture, from which the names are wrong
 _ALIKE = 0.8  # intersection over union of two masks, from which they show the same object
@@ -28,6 +30,13 @@ def read(images: list[Input], form: str, left: LeftOut, changed: LeftOut) -> tup
     _check_alone(held)
     if held.form == EITHER and form == OBJECTS:
         held = replace(held, pictures=[(p, [(mask_files.kind(word), m) for word, m in listed]) for p, listed in held.pictures])
+    if held.by_number:
+        _check_numbers(held, images)
+        for picture, listed in held.pictures:
+            changed.add(BY_NUMBER, f"{listed[0][1].name} ({picture.name})", len(listed))
+    elif form == CLASSES:
+        pairs = [(picture, mask) for picture, listed in held.pictures for _, mask in listed]
+        shifted.check(_not(images, held.files), _masks(held), pairs)
     read = {picture.name: _picture(picture, listed, form, left) for picture, listed in held.pictures}
     pictures = {name: one for name, one in read.items() if one is not None}
     if not pictures:
@@ -150,6 +159,32 @@ def _check_alone(held: Masks) -> None:
             "masks_alone", f"{len(held.alone)} of {number} masks have no picture, for example {some([m.name for m in held.alone], 3)}.",
             "Give each mask, or its folder, the name of its picture, or remove the masks without pictures.",
             f"Others belong to pictures, such as {held.pictures[0][1][0][1].name} to {held.pictures[0][0].name}.",
+        )  # fmt: skip
+
+
+def _masks(held: Masks) -> list[Input]:
+    return [*(mask for _, listed in held.pictures for _, mask in listed), *held.alone]
+
+
+def _not(images: list[Input], files: Iterable[str]) -> list[Input]:
+    """The ``images`` without those with these names."""
+    without = frozenset(files)
+    return [i for i in images if i.name not in without]
+
+
+def _check_numbers(held: Masks, images: list[Input]) -> None:
+    """Raise UserError where masks that pair by numbers alone do not pair one to one: they may be counted from elsewhere, or be those of others."""
+    folders = {picture.name.rpartition("/")[0] for picture, _ in held.pictures}
+    masked = {picture.name for picture, _ in held.pictures}
+    bare = [i for i in _not(images, held.files) if i.name.rpartition("/")[0] in folders and i.name not in masked]
+    if bare or held.alone:
+        picture, listed = held.pictures[0]
+        raise UserError(
+            "masks_unclear",
+            f"Masks such as {listed[0][1].name} have nothing but a number in common with pictures such as {picture.name}, and the numbers are not "
+            f"the same ones: {count(len(bare), 'picture')} and {count(len(held.alone), 'mask')} have no counterpart, for example "
+            f"{some([i.name for i in (*bare, *held.alone)], 3)}. So a mask may be that of another picture.",
+            "Give each mask the name of its picture, such as images/a.png and masks/water/a.png.",
         )  # fmt: skip
 
 

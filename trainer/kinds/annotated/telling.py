@@ -8,7 +8,7 @@ from trainer.kinds.annotated import cvat_tracks, mask_files, turning
 from trainer.kinds.annotated.shapes import Annotated, Picture
 
 _FEW_PARTS = 10  # of videos, from which some can be held out
-_DOUBTFUL = (turning.UNCLEAR, mask_files.ABSENT, cvat_tracks.COUNTED_FROM_1)  # what is done without being sure
+_DOUBTFUL = (turning.UNCLEAR, mask_files.ABSENT, mask_files.BY_NUMBER, cvat_tracks.COUNTED_FROM_1)  # what is done without being sure
 
 
 def tell(annotated: Annotated, checks: Checks) -> None:

@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw
 from trainer.core.example import Example
 from trainer.data.pictures import thumbnails
 from trainer.data.pictures.colours import NAMES, PALETTE
-from trainer.errors import some
+from trainer.errors import count, some
 from trainer.export import sheet
 from trainer.export.finished import Answered, Finished
 from trainer.export.sheet import Panel
@@ -35,7 +35,7 @@ def of_training(finished: Finished) -> dict[str, dict]:
         if seen is None:
             continue
         image, scale = seen
-        sides = (_of_truth(truth, target), f"{_name(examples[row])}: truth"), (_found(boxes), "answer")
+        sides = (_of_truth(truth, target), f"Truth: {_name(examples[row])}"), (_found(boxes), f"Answer ({count(len(boxes), 'object')})")
         panels += [Panel(_marked(image, scale, marks), words) for marks, words in sides]
     text = f"Typical test pictures: on the left what is right, on the right what the model finds. {_words(target)}"
     return sheet.write(finished.folder.parent, panels, 2, _legend(target), text)

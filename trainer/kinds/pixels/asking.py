@@ -8,7 +8,7 @@ import torch
 
 from trainer.core.plan import Plan, Saved, all_of
 from trainer.export import sheet
-from trainer.kinds.pixels import delivery, inference, overlay
+from trainer.kinds.pixels import delivery, inference, overlay, shown
 from trainer.kinds.pixels.numbers import PixelNumbers
 from trainer.kinds.pixels.question import Question
 from trainer.kinds.pixels.scenes import answering
@@ -38,8 +38,8 @@ def measured(model: Any, plan: Plan, device: torch.device) -> Measured:
     target, why = looking.promising(target, counts.counts, plan.settings.coverage)
     chooser, counts = Chooser(test, target), looking.Counts(target, test.pictures)
     figures = inference.figures(model, test, device, on_answer=chooser.look, temperature=at, looking=counts)
-    shown = chooser.chosen(lambda number: inference.answer(model, test, number, device)[0])
-    found["test"] = Counted(figures, shown, counts.sure(why))
+    windows = chooser.chosen(lambda number: inference.answer(model, test, number, device)[0])
+    found["test"] = Counted(figures, windows, counts.sure(why))
     if chosen is not None:
         before = numpy.array(figures)
         before[:, len(target.labels) ** 2] = counts.losses
@@ -73,7 +73,8 @@ def answered(model: Any, saved: Saved, device: torch.device, on_progress: Any) -
                 number = int(asked.owner[row]) if asked is not None else row
                 delivery.write(question.folder, number, answer, question.coding)
                 if number < sheet.MOST:
-                    overlay.draw(question.folder.with_name(overlay.FOLDER), number, pictures.picture(row), answer, saved.target)  # type: ignore[arg-type]
+                    pixels = shown.seen(pictures.picture(row), pictures.names)
+                    overlay.draw(question.folder.with_name(overlay.FOLDER), number, pixels, answer, saved.target)  # type: ignore[arg-type]
         found.append(figures)
         if on_progress is not None:
             on_progress(done)

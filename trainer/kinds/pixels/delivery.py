@@ -6,13 +6,11 @@ from pathlib import Path
 import numpy
 from PIL import Image
 
-from trainer.data.pictures.colours import PALETTE
-from trainer.kinds.pixels import codings
+from trainer.kinds.pixels import codings, painted
 from trainer.kinds.pixels.codings import EMPTY, MOST
 
 _BELOW = "answers"  # the folder below out/ that the service packs
 _REFUSED = re.compile(r"[\x00-\x1f\x7f\\:]")  # in the names of files that the service takes
-_LIGHT = (245, 245, 245)  # of the first class, in programs that show the palette
 
 
 def write(folder: Path, number: int, answer: numpy.ndarray, coding: codings.Classes | codings.Numbers) -> None:
@@ -39,10 +37,9 @@ def picture(answer: numpy.ndarray, coding: codings.Classes) -> Image.Image:
 def palette(coding: codings.Classes) -> numpy.ndarray:
     """The colour of each value of a delivered mask (256 x 3)."""
     colours = numpy.zeros((256, 3), numpy.uint8)
+    paints = painted.colours_of(coding.labels or [codings.name(v, coding.values, coding.colours) for v in coding.values])
     for at, value in enumerate(written(coding)):
-        colours[value] = (
-            codings.unpacked(numpy.asarray(coding.values[at])) if coding.colours else _LIGHT if at == 0 else PALETTE[(at - 1) % len(PALETTE)]
-        )
+        colours[value] = codings.unpacked(numpy.asarray(coding.values[at])) if coding.colours else paints[at] or painted.LIGHT
     return colours
 
 

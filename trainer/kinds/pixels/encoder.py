@@ -45,6 +45,11 @@ class Encoder:
         self.largest = 0 if description.get(ANY_SIZE, True) else description["side"]  # pixels of a side of a single picture; 0 for no limit
         self.shape = {"bands": count_of_bands, "step": description["step"], "side": description["side"]}
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Those of the bands in the training pictures, or empty."""
+        return self.bands.names if self.bands else self.colours
+
     def encode(self, examples: list[Example], targets: numpy.ndarray, name: str, training: bool = False) -> Rows:
         """Write all pictures and masks into two files. In training a picture has as many rows as windows cover it, else one. Raises UserError."""
         assert self.folder is not None
@@ -64,7 +69,7 @@ class Encoder:
         spread = (self.coding.mean, self.coding.std) if isinstance(self.coding, codings.Numbers) else (0.0, 1.0)
         windows = Windows(
             str(files[0]), str(files[1]), sizes, owner, side=side, classes=classes, spread=spread, bare=bare,
-            bands=self.shape["bands"], step=self.shape["step"], augmentation=self.augmentation if training else "none",
+            bands=self.shape["bands"], step=self.shape["step"], augmentation=self.augmentation if training else "none", names=self.names,
         )  # fmt: skip
         return Rows(windows, numpy.asarray(targets, numpy.float64)[owner], owner if training else None)
 
@@ -109,7 +114,7 @@ class Encoder:
         moved = [*self.moved, *(s.name for s in (self.outcome.scenes if self.outcome else ()) if s.scene.order)]
         if moved:
             text = f"The bands of {some(moved, 5)} lie in other places than in the training, and are read by their names"
-            events.warning("bands_moved", f"{text}: {some(self.bands.names if self.bands else self.colours, 12)}.")
+            events.warning("bands_moved", f"{text}: {some(self.names, 12)}.")
 
     def forget(self) -> None:
         """Nothing is counted."""

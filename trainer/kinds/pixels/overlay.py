@@ -8,26 +8,29 @@ from pathlib import Path
 import numpy
 from PIL import Image
 
+from trainer.core.example import Example
+from trainer.data import rasters
 from trainer.data.pictures import colours
-from trainer.data.pictures.colours import NAMES, PALETTE, SCALE
+from trainer.data.pictures.colours import SCALE
 from trainer.errors import some
 from trainer.export import sheet
 from trainer.export.finished import Answered, Finished
 from trainer.export.sheet import Panel
-from trainer.kinds.pixels import shown
+from trainer.kinds.pixels import painted, shown
 from trainer.kinds.pixels.numbers import PixelNumbers
+from trainer.kinds.pixels.scenes import areas, units
 from trainer.kinds.pixels.target import PixelClasses
 
 FOLDER = "drawn"  # in the folder of a start: a picture for each of the first examples
 SIDE = 1024  # pixels of the longer side of such a picture
-_GROUND = (245, 245, 245)  # of the first class in the legend: it has no colour in pictures
+_DARK = (85, 85, 85)  # of pixels without a class, in the legend
 _FILE = re.compile(r"[0-9]+\.png")
 
 
 def draw(folder: Path, number: int, pixels: numpy.ndarray, answer: numpy.ndarray, target: PixelClasses | PixelNumbers) -> None:
-    """Draw the answer for the example ``number`` into a file below ``folder``. ``pixels`` are numbers of 8 bits (height x width x bands)."""
+    """Draw the answer for the example ``number`` into a file below ``folder``. ``pixels`` are what is seen of it (height x width x 3, uint8)."""
     step = every(answer.shape)
-    drawn = shown.overlaid(shown.seen(pixels[::step, ::step]), numpy.asarray(answer[::step, ::step]), target)
+    drawn = shown.overlaid(pixels[::step, ::step], numpy.asarray(answer[::step, ::step]), target)
     folder.mkdir(parents=True, exist_ok=True)
     Image.fromarray(numpy.ascontiguousarray(drawn)).save(folder / f"{number}.png", "PNG")
 
@@ -43,8 +46,9 @@ def of_training(finished: Finished) -> dict[str, dict]:
     pictures, panels = finished.data.splits["test"], []
     for window in test.shown or ():
         if window.sort in (shown.TRUTH, shown.ANSWER):
-            said = f"{_name(pictures[window.picture].file)}: truth" if window.sort == shown.TRUTH else "answer"
-            panels.append(Panel(Image.open(io.BytesIO(base64.b64decode(window.png))), said))
+            image = Image.open(io.BytesIO(base64.b64decode(window.png)))
+            said = f"Truth: {_name(pictures[window.picture].file)}" if window.sort == shown.TRUTH else f"Answer ({_size(*image.size)})"
+            panels.append(Panel(image, said))
     text = f"Typical windows of test pictures: on the left what is right, on the right what the model answers. {words(target)}"
     return sheet.write(finished.folder.parent, panels, 2, legend(target), text)
 
@@ -56,14 +60,16 @@ def of_prediction(answered: Answered, work: Path, out: Path) -> dict[str, dict]:
     panels = []
     for number in numbers[: sheet.MOST]:
         with Image.open(folder / f"{number}.png") as image:
-            panels.append(Panel(image.convert("RGB"), _name(answered.examples[number].file)))
+            panels.append(Panel(image.convert("RGB"), f"{_name(answered.examples[number].file)} ({_extent(answered.examples[number])})"))
     text = f"The answers for {some([answered.examples[n].file for n in numbers[: sheet.MOST]])}. {words(answered.target)}"
     return sheet.write(out, panels, min(2, len(panels)) or 1, legend(answered.target), text)
 
 
 def legend(target) -> list[tuple[sheet.Colour, str]]:
     if isinstance(target, PixelClasses):
-        return [(_GROUND if i == 0 else PALETTE[(i - 1) % len(PALETTE)], label) for i, label in enumerate(target.labels)]
+        paints = painted.colours_of(target.labels)
+        named = [(paint or painted.LIGHT, label if paint else f"{label}: not painted") for paint, label in zip(paints, target.labels)]
+        return [*named, (_DARK, "no class or no data: dark")]
     low, high = shown.range_of(target)
     steps = [(colour, f"{low + (high - low) * i / (len(SCALE) - 1):.4g}") for i, colour in enumerate(SCALE)]
     return [*steps, (colours.NO_DATA, "no data")]
@@ -73,10 +79,24 @@ def words(target) -> str:
     """What the colours mean."""
     if not isinstance(target, PixelClasses):
         low, high = shown.range_of(target)
-        return f"Dark blue is {low:.4g} or less, yellow is {high:.4g} or more, grey is unknown."
-    said = [f"{NAMES[i % len(NAMES)]} is {label}" for i, label in enumerate(target.labels[1:])]
-    coloured = f"{some(said, 16)}; " if said else ""
-    return f"{coloured[:1].upper()}{coloured[1:]}{target.labels[0]} has no colour, and unknown pixels are dark."
+        return f"Dark violet is {low:.4g} or less, yellow is {high:.4g} or more, grey is unknown."
+    said = [f"{name} is {label}" for name, label in zip(painted.names_of(target.labels), target.labels) if name]
+    again = " Several classes have the same colour." * painted.repeat(target.labels)
+    ground = f"{target.labels[0]} is not painted, and " if painted.has_ground(target.labels) else ""
+    coloured = some(said, 16)
+    return f"{coloured[:1].upper()}{coloured[1:]}; {ground}unknown pixels are dark.{again}"
+
+
+def _extent(example: Example) -> str:
+    """How large a picture of a prediction is; of a scene on a plane of metres also there."""
+    if not isinstance(example.content, units.Asked):
+        return _size(*rasters.size(example.content.picture))
+    scene = example.content.scene
+    return ", ".join([_size(scene.width, scene.height), *areas.extent(scene)])
+
+
+def _size(width: int, height: int) -> str:
+    return f"{width:,} x {height:,} pixels"
 
 
 def _name(file: str) -> str:

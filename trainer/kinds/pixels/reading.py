@@ -6,7 +6,7 @@ from trainer.core.example import Dataset, Example
 from trainer.core.input import Input
 from trainer.core.kind import Kind
 from trainer.data import images, rasters, splits
-from trainer.data.annotations import mask_files, masks, numbered
+from trainer.data.annotations import mask_files, masks, numbered, shifted
 from trainer.data.annotations.masks import Sides
 from trainer.data.checks import Checks
 from trainer.data.claims import FORM, Claim, Files
@@ -128,6 +128,7 @@ def load(claim: Claim, settings, checks: Checks) -> Dataset:
         example = f"that pair by their names, such as {sides.pictures[0].name} and {sides.masks[0].name}"
     checks.events.decision("task", task, f"The task is {what} for each pixel: {count(len(sides.masks), 'picture')} with masks {example}.")
     if not claim.reading.in_alpha:
+        shifted.check((*sides.pictures, *sides.pictures_alone), (*sides.masks, *sides.masks_alone), zip(sides.pictures, sides.masks))
         others.tell(sides, claim.files.sources.images, checks)
     scanning.tell_of_those_alone(sides.pictures_alone, sides.masks_alone, len(sides.masks), checks)
     scanned = scanning.scan(sides.pictures, sides.masks, measured, checks)

@@ -74,7 +74,7 @@ def _confused(target: PixelClasses, test: Counted) -> Block:
 
 
 def _windows(finished: Finished, target, test: Counted) -> list[Block]:
-    legend = overlay.words(target) if target.labels else _shades(target)
+    legend = overlay.words(target)
     pictures = finished.data.splits["test"]
     found = []
     for sort, title in ((shown.WORST, "Windows with the most wrong answers"), (shown.TYPICAL, "Typical windows")):
@@ -82,11 +82,6 @@ def _windows(finished: Finished, target, test: Counted) -> list[Block]:
         if drawn:
             found.append(blocks.pictures(title, drawn, text=[f"Each shows the picture, what is right, and what the model answers. {legend}"]))
     return found
-
-
-def _shades(target) -> str:
-    low, high = shown.range_of(target)
-    return f"Black is {low:.4g} or less, white is {high:.4g} or more; blue is unknown."
 
 
 def _caption(example: Example, window: shown.Shown, classes: bool) -> str:

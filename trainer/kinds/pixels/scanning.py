@@ -5,7 +5,6 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy
@@ -15,37 +14,13 @@ from trainer.data import rasters
 from trainer.data.checks import Checks
 from trainer.errors import UserError, count, left_out, some
 from trainer.kinds.pixels import codings, drawn
-from trainer.kinds.pixels.masks import alike
+from trainer.kinds.pixels.masks import alike, blended, coded
+from trainer.kinds.pixels.masks.coded import Pair, Scanned
 from trainer.kinds.pixels.masks.naming import Named
 
 _LOOKERS = 8  # at a time: each holds a mask
 _SAMPLE = 20  # masks that tell whether all are in colours
-_ENDS, _LEAST = 0.99, 1e-4  # shares of the pixels that are near 0 or 255, and that must be near each, where masks have two values
-_BETWEEN = 8  # values from 64 on that are neither near 0 nor near 255
 MOST_ALONE = 0.1  # share of the masks without a picture, from which the names are wrong
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A picture with its mask; ``sums`` are the pixels by their value, or of numbers their count, sum and sum of squares."""
-
-    picture: Input
-    mask: Input
-    size: tuple[int, int]  # width and height
-    counts: Counter
-    sums: tuple[float, float, float] = (0.0, 0.0, 0.0)
-
-
-@dataclass(frozen=True)
-class Scanned:
-    """The pairs that can be used. ``jpegs`` says that some masks are JPEG files. ``palette`` has the packed colours of the values of masks with a
-    palette, and ``nodata`` is the colour of pixels that have no class."""
-
-    pairs: list[Pair]
-    colours: bool
-    jpegs: bool
-    palette: Sequence[int] = ()
-    nodata: int | None = None
 
 
 def scan(pictures: Sequence[Input], masks: Sequence[Input], measured: bool, checks: Checks, coloured: bool = False) -> Scanned:
@@ -66,7 +41,10 @@ def scan(pictures: Sequence[Input], masks: Sequence[Input], measured: bool, chec
     _tell_of_sizes([p for p in pairs if p not in fitting], len(fitting), checks)
     if not fitting:
         raise UserError("no_masks", "No mask of the dataset can be read.", "Save the masks as PNG or TIFF files that an ordinary viewer can show.")
-    return Scanned(fitting, colours, jpegs, () if measured or colours else codings.palette(fitting[0].mask.file))
+    mixed: frozenset[int] = frozenset()
+    if not measured and not jpegs:
+        mixed = blended.mixtures([p.mask.file for p in fitting], total_of(fitting), codings.packed if colours else codings.grey, colours)
+    return Scanned(fitting, colours, jpegs, () if measured or colours else codings.palette(fitting[0].mask.file), mixed=mixed)
 
 
 def _looked(pictures: Sequence[Input], masks: Sequence[Input], colours: bool, measured: bool) -> list[Pair | str]:
@@ -140,14 +118,21 @@ def tell_of_those_alone(pictures: Sequence[Input], masks: Sequence[Input], pairs
             checks.drop(f"a {what} without {other}", len(files))
 
 
+def total_of(pairs: Sequence[Pair]) -> Counter:
+    """The pixels of all masks by their value."""
+    total: Counter = Counter()
+    for pair in pairs:
+        total.update(pair.counts)
+    return total
+
+
 def classes(scanned: Scanned, named: Named, checks: Checks) -> tuple[codings.Classes, tuple[str, ...]]:
     """The coding of the masks and the names of its classes, by a file that names them. Raises UserError."""
-    total: Counter = Counter()
-    for pair in scanned.pairs:
-        total.update(pair.counts)
-    coding = (_of_colours if scanned.colours else _of_values)(total, scanned, checks)
+    total = total_of(scanned.pairs)
+    coding = coded.of_colours(total, scanned, checks) if scanned.colours else coded.of_values(total, scanned, named, checks)
     if not named.values:
         alike.check_one_coding(scanned.pairs, coding)
+        alike.check_folders(scanned.pairs, coding)
     labels = _labels(coding, named, scanned, checks)
     if len(labels) < 2:
         raise UserError(
@@ -179,6 +164,12 @@ def _labels(coding: codings.Classes, named: Named, scanned: Scanned, checks: Che
     if named.values and not coding.colours:
         if not named.partial:
             _check_names(coding, named.values, named.file, scanned)
+        if named.file and 0 in named.values and min(coding.values) > 0:
+            checks.warning(
+                "names_from_0",
+                f"No mask has the value 0, which {named.file} calls {named.values[0]}. If its first line is about the value 1, write a line for 0 "
+                "before it, such as background: else all names are those of the next class.",
+            )
         labels = tuple(named.values.get(v) or name for v, name in zip(coding.values, plain))
     elif named.colours and coding.colours:
         labels = tuple(named.colour(v) or name for v, name in zip(coding.values, plain))
@@ -204,78 +195,6 @@ def check_learnt(coding: codings.Classes, labels: Sequence[str], train: Sequence
     if lost := [label for label in labels if label not in held]:
         text = f"{some(lost, 6)} do not occur in the masks of the training pictures: the model cannot answer with them, and its scores suffer."
         checks.warning("unknown_labels", text)
-
-
-def _of_values(total: Counter, scanned: Scanned, checks: Checks) -> codings.Classes:
-    two_ends = _has_two_ends(total)
-    if scanned.jpegs:
-        if not two_ends:
-            first = next(p.mask.name for p in scanned.pairs if codings.is_jpeg(p.mask.file))
-            raise UserError(
-                "masks_jpeg", f"Masks are JPEG files, for example {first}, and JPEG changes the values of classes.",
-                "Export the masks as PNG or TIFF.", f"They have {len(total)} different values.",
-            )  # fmt: skip
-        checks.warning("masks_jpeg", "Masks are JPEG files, which change values: pixels from 128 on count as 255, the others as 0.")
-        return codings.Classes((0, 255), halved=True)
-    if two_ends and (len(total) > codings.MOST or _is_blended(total)):
-        checks.warning("masks_blended", "The masks have values between 0 and 255 at edges: pixels from 128 on count as 255, the others as 0.")
-        return codings.Classes((0, 255), halved=True)
-    if len(total) > codings.MOST:
-        raise UserError(
-            "mask_values", f"The masks have {len(total)} different values, which are too many for classes: at most {codings.MOST}.",
-            "Save one value for each class. For a number per pixel, such as a height, set task to pixel-regression; where values number the "
-            "objects of a picture, set it to instance-segmentation.",
-        )  # fmt: skip
-    values, below = sorted(v for v in total if v >= 0), [v for v in total if v < 0]
-    if len(values) < 2:
-        return codings.Classes(tuple(sorted(total)))
-    others = [v for v in values if v != codings.NODATA]
-    if codings.NODATA in total and len(others) > 1 and max(others) < codings.MOST:
-        return codings.Classes(tuple(others), codings.NODATA)
-    return codings.Classes(tuple(values), max(below, key=lambda v: total[v], default=None))
-
-
-def _has_two_ends(total: Counter) -> bool:
-    """Whether nearly all pixels are near 0 or near 255, and some near each."""
-    pixels = total.total()
-    low = sum(n for v, n in total.items() if v <= codings.NEAR_EDGE) / pixels
-    high = sum(n for v, n in total.items() if v >= 255 - codings.NEAR_EDGE) / pixels
-    return low + high >= _ENDS and min(low, high) >= _LEAST
-
-
-def _is_blended(total: Counter) -> bool:
-    """Whether there are many values between those of classes and 255, as where masks of two values were scaled."""
-    between = [v for v in total if codings.MOST <= v < 255 - codings.NEAR_EDGE]
-    return len(between) >= _BETWEEN
-
-
-def _of_colours(total: Counter, scanned: Scanned, checks: Checks) -> codings.Classes:
-    """The main colours: no two of them are near each other, and pixels of other colours are few."""
-    if scanned.jpegs:
-        raise UserError(
-            "masks_jpeg", f"The masks are JPEG files in colours, for example {scanned.pairs[0].mask.name}, and JPEG changes colours.",
-            "Export the masks as PNG or TIFF.",
-        )  # fmt: skip
-    nodata = scanned.nodata if scanned.nodata is not None and total[scanned.nodata] else None
-    total = Counter({colour: number for colour, number in total.items() if colour != nodata})
-    main: list[int] = []
-    pixels = total.total()
-    for colour, number in total.most_common(4 * codings.MOST):
-        near = numpy.abs(codings.unpacked(numpy.asarray(main, numpy.int64)) - codings.unpacked(numpy.asarray(colour))).max(axis=-1) if main else None
-        if number >= 1e-4 * pixels and len(main) < codings.MOST and (near is None or near.min() > codings.NEAR_COLOUR):
-            main.append(colour)
-    coding = codings.Classes(tuple(sorted(main)), nodata, colours=True)
-    colours = numpy.asarray(list(total), numpy.int64)
-    apart = numpy.min([numpy.abs(codings.unpacked(colours) - codings.unpacked(numpy.asarray(m))).max(axis=1) for m in main], axis=0)
-    blended = sum(total[int(c)] for c in colours[apart > codings.NEAR_COLOUR]) / pixels
-    if blended > 0.05:
-        raise UserError(
-            "masks_blended", f"{blended:.0%} of the pixels of the masks have a colour between those of classes.",
-            "Export the masks without anti-aliasing, and with one colour for each class.", f"Main ones are {some(map('#{:06x}'.format, main), 6)}.",
-        )  # fmt: skip
-    if blended:
-        checks.warning("masks_blended", f"{blended:.2%} of the pixels of the masks have a colour between those of classes; they are not learnt.")
-    return coding
 
 
 def _check_names(coding: codings.Classes, named: dict[int, str], where: str, scanned: Scanned) -> None:

@@ -2,16 +2,16 @@
 
 import base64
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy
 from PIL import Image
 
-from trainer.data.pictures import colours
-from trainer.data.pictures.colours import PALETTE
+from trainer.data.pictures import bands, colours
 from trainer.export import sheet
+from trainer.kinds.pixels import painted
 from trainer.kinds.pixels.codings import MOST
 from trainer.kinds.pixels.numbers import PixelNumbers
 from trainer.kinds.pixels.target import PixelClasses
@@ -23,7 +23,7 @@ _DRAWN = 128  # pixels of a side in the report
 _COLOURS = 64  # of a drawn picture, so that it is small
 _BYTES = 24_000
 _KNOWN = 0.25  # share of a window whose truth must be known
-_OPAQUE = 0.45
+_OPAQUE = 0.6
 _GAP = 4
 WORST, TYPICAL = "worst", "typical"
 TRUTH, ANSWER = "truth", "answer"  # of a typical window, each as a PNG of its own
@@ -95,19 +95,15 @@ class Chooser:
     def _sides(self, number: int, top: int, left: int, score: float, answer: numpy.ndarray) -> list[Shown]:
         """Truth and answer of a window as they are in the overlay of a training."""
         part = slice(top, top + SIDE), slice(left, left + SIDE)
-        pixels, sides = seen(self.data.picture(number)[part]), (numpy.asarray(self.data.truth(number)[part]), answer[part])
+        pixels, sides = seen(self.data.picture(number)[part], self.data.names), (numpy.asarray(self.data.truth(number)[part]), answer[part])
         drawn = [overlaid(pixels, side, self.target) for side in sides]
         return [Shown(sort, number, top, left, score, _encoded(side)) for sort, side in zip((TRUTH, ANSWER), drawn)]
 
     def _drawn(self, number: int, top: int, left: int, answer: numpy.ndarray) -> str | None:
         part = slice(top, top + SIDE), slice(left, left + SIDE)
-        pixels = seen(self.data.picture(number)[part])
+        pixels = seen(self.data.picture(number)[part], self.data.names)
         truth = numpy.asarray(self.data.truth(number)[part])
-        if self.data.classes:
-            sides = [pixels, coloured(pixels, truth), coloured(pixels, answer[part])]
-        else:
-            low, high = range_of(self.target)  # type: ignore[arg-type]
-            sides = [pixels, _shaded(truth, low, high), _shaded(answer[part], low, high)]
+        sides = [pixels, *(overlaid(pixels, side, self.target) for side in (truth, answer[part]))]
         return _png([Image.fromarray(numpy.ascontiguousarray(s)) for s in sides])
 
 
@@ -118,14 +114,11 @@ def _tiles(height: int, width: int) -> Iterator[tuple[int, int, tuple[slice, sli
             yield top, left, (slice(top, top + SIDE), slice(left, left + SIDE))
 
 
-def colour(number: int) -> tuple[int, int, int] | None:
-    """The colour of a class; None for the first one. After eight they are used again."""
-    return PALETTE[(number - 1) % len(PALETTE)] if number else None
-
-
-def seen(pixels: numpy.ndarray) -> numpy.ndarray:
-    """Three of the bands as red, green and blue; one for all where there are fewer."""
-    return numpy.asarray(pixels[..., :3] if pixels.shape[2] > 2 else numpy.repeat(pixels[..., :1], 3, axis=2))
+def seen(pixels: numpy.ndarray, names: Sequence[str] = ()) -> numpy.ndarray:
+    """Three of the bands as red, green and blue, by the ``names`` of the bands where these say it; one for all where there are fewer."""
+    if pixels.shape[2] < 3:
+        return numpy.repeat(pixels[..., :1], 3, axis=2)
+    return numpy.asarray(pixels[..., list(bands.as_colours(names))])
 
 
 def range_of(target: PixelNumbers) -> tuple[float, float]:
@@ -135,25 +128,23 @@ def range_of(target: PixelNumbers) -> tuple[float, float]:
 
 def overlaid(pixels: numpy.ndarray, answer: numpy.ndarray, target: PixelClasses | PixelNumbers) -> numpy.ndarray:
     """Classes as colours over a picture (height x width x 3), or numbers as colours in its place."""
-    return coloured(pixels, answer) if isinstance(target, PixelClasses) else colours.of_numbers(answer, *range_of(target))
+    if isinstance(target, PixelClasses):
+        return coloured(pixels, answer, painted.colours_of(target.labels))
+    return colours.of_numbers(answer, *range_of(target))
 
 
-def coloured(pixels: numpy.ndarray, classes: numpy.ndarray) -> numpy.ndarray:
-    """A picture with its classes as colours on it; the first class is left as it is, unknown pixels are dark."""
+def coloured(pixels: numpy.ndarray, classes: numpy.ndarray, paints: Sequence[painted.Colour | None]) -> numpy.ndarray:
+    """A picture with its classes in the colours ``paints`` on it. A class without a colour is left as it is, unknown pixels are dark.
+
+    What is painted is grey below the colour, so that the colour is that of the legend."""
     found = pixels.astype(numpy.float32)
-    for number in range(1, int(classes[classes < MOST].max(initial=0)) + 1):
-        here = classes == number
-        found[here] = (1 - _OPAQUE) * found[here] + _OPAQUE * numpy.asarray(colour(number), numpy.float32)
+    grey = found.mean(axis=2, keepdims=True)
+    for number, paint in enumerate(paints):
+        if paint is not None:
+            here = classes == number
+            found[here] = (1 - _OPAQUE) * grey[here] + _OPAQUE * numpy.asarray(paint, numpy.float32)
     found[classes >= MOST] /= 3
     return found.astype(numpy.uint8)
-
-
-def _shaded(values: numpy.ndarray, low: float, high: float) -> numpy.ndarray:
-    """Numbers as shades of grey between two of them; unknown ones are blue."""
-    shades = numpy.clip((numpy.nan_to_num(values, nan=low, posinf=low) - low) / (high - low), 0, 1) * 255
-    found = numpy.repeat(shades[..., None], 3, axis=2).astype(numpy.uint8)
-    found[~numpy.isfinite(values)] = PALETTE[1]
-    return found
 
 
 def _encoded(pixels: numpy.ndarray) -> str:

@@ -24,7 +24,7 @@ class Windows:
 
     ``sizes`` are heights and widths of the pictures, ``owner`` the picture of each row. ``side`` is that of a window, ``step`` that of the
     squares that the network reads as one place. ``classes`` is their number, 0 for numbers; ``spread`` is their mean and standard deviation
-    then. ``bare`` are the pictures that have no class but the first.
+    then. ``bare`` are the pictures that have no class but the first. ``names`` are those of the bands, or empty.
     """
 
     pixels_file: str
@@ -38,6 +38,7 @@ class Windows:
     spread: tuple[float, float]
     augmentation: str
     bare: numpy.ndarray
+    names: tuple[str, ...] = ()
 
     @property
     def lengths(self) -> numpy.ndarray:

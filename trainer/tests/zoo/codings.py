@@ -86,9 +86,9 @@ def _jpegs_of_numbers(folder):
 
 def _mask_for_each_class(folder):
     for i in range(COUNT):
-        write(folder, f"images/img_{i:03}.png", png(noise(i)))
+        write(folder, f"images/img_{chr(97 + i)}.png", png(noise(i)))
         for value, label in ((1, "ice"), (2, "water")):
-            write(folder, f"{label}/m{i}.png", png(((_layers(i) == value) * 255).astype(numpy.uint8)))
+            write(folder, f"{label}/m{chr(97 + i)}.png", png(((_layers(i) == value) * 255).astype(numpy.uint8)))
 
 
 def _masks_and_drawings(folder):
@@ -163,8 +163,8 @@ ROWS = (
         Reads(SEGMENTS, KIND, rows=COUNT, classes=("background", "object"), says={"masks_jpeg": "from 128 on"})),
     Row("masks-of-numbers-as-jpeg", "masks of 0, 1 and 2 saved as JPEG", "beginners", "user reports", "what to export instead", _jpegs_of_numbers,
         Refused("masks_jpeg", ("PNG or TIFF",)), settings={"task": SEGMENTS}),
-    Row("a-mask-for-each-class", "images/img_001.png, ice/m1.png and water/m1.png", "labs", "user reports", "that one mask is needed",
-        _mask_for_each_class, Refused("several_masks", ("ice/m0.png", "water/m0.png")), rule=SEVERAL),
+    Row("a-mask-for-each-class", "images/img_a.png, ice/ma.png and water/ma.png", "labs", "user reports", "that one mask is needed",
+        _mask_for_each_class, Refused("several_masks", ("ice/ma.png", "water/ma.png")), rule=SEVERAL),
     Row("masks-and-drawings-of-them", "images, masks, and the masks in colours", "segmentation", "user reports", "the masks", _masks_and_drawings,
         Reads(SEGMENTS, KIND, rows=COUNT, classes=("0", "1", "2"), silent=("more_masks",)), spares=SEVERAL),
     Row("before-and-after-with-masks", "A, B and label with the same names", "change detection", "justchenhao.github.io/LEVIR", "that B is not read",

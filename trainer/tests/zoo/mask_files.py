@@ -51,6 +51,19 @@ def _objects(mask, picture="images/{}.png", name=lambda i, number: str(number), 
     return make
 
 
+def _by_number(mask, first=0, picture="images/img_{:03d}.png", number=COUNT):
+    """A maker of masks of classes that have nothing but a number in common with their pictures; their numbers begin at ``first``."""
+
+    def make(folder):
+        for i in range(COUNT):
+            write(folder, picture.format(i), png(noise(i)))
+        for i in range(number):
+            for word, pixels in zip(_WORDS, squares(i, len(_WORDS))):
+                write(folder, mask.format(i + first, word), png(pixels))
+
+    return make
+
+
 def _in_splits(folder):
     _classes("train/masks/{1}/{0}.png", "train/images/{}.png")(folder)
     _classes("val/masks/{1}/{0}.png", "val/images/{}.png", first=50)(folder)
@@ -156,6 +169,21 @@ ROWS = (
         _classes("{}_mask_{}.png", "{}.png"), Reads(SEGMENTS, KIND, rows=COUNT, classes=("background", *_WORDS)), rule=OF_CLASSES),
     Row("classes-in-folders-of-pictures", "images/1.png and masks/1/river.png", "labs", "user reports", "the files are the classes",
         _classes("masks/{}/{}.png"), Reads(SEGMENTS, KIND, rows=COUNT, classes=("background", *_WORDS)), rule=OF_CLASSES),
+    Row("class-folders-by-number", "images/img_001.png, masks/river/1.png and masks/road/1.png", "labs", "user reports",
+        "the numbers pair, and the run says so", _by_number("masks/{1}/{0}.png"),
+        Reads(SEGMENTS, KIND, rows=COUNT, classes=("background", *_WORDS), says={"annotations_repaired": "the same number"}), rule=OF_CLASSES),
+    Row("class-folders-beside-by-number", "images/img_001.png, river/1.png and road/1.png", "labs", "user reports",
+        "the numbers pair, and the run says so", _by_number("{1}/{0}.png"),
+        Reads(SEGMENTS, KIND, rows=COUNT, classes=("background", *_WORDS), says={"annotations_repaired": "the same number"})),
+    Row("class-names-by-number", "images/img_001.png, masks/river_1.png and masks/road_1.png", "labs", "user reports",
+        "the numbers pair, and the run says so", _by_number("masks/{1}_{0}.png"),
+        Reads(SEGMENTS, KIND, rows=COUNT, classes=("background", *_WORDS), says={"annotations_repaired": "the same number"})),
+    Row("class-folders-by-other-numbers", "img_000.png to img_011.png, and masks from 1 to 12", "labs", "user reports",
+        "which numbers have no counterpart", _by_number("masks/{1}/{0}.png", first=1), Refused("masks_unclear", ("1 picture and 2 masks",))),
+    Row("class-folders-by-some-numbers", "the same with masks of 8 of 12 pictures", "labs", "user reports", "that a mask may be another's",
+        _by_number("masks/{1}/{0}.png", number=8), Refused("masks_unclear", ("4 pictures and 0 masks",))),
+    Row("class-masks-counted-from-1", "images/0.png to images/11.png, and masks/river/1.png to masks/river/12.png", "labs", "user reports",
+        "where both begin", _by_number("masks/{1}/{0}.png", first=1, picture="images/{}.png"), Refused("masks_shifted", ("from 0 on", "from 1 on"))),
     Row("one-mask-folder-of-a-class", "images/1.png and masks/river/1.png", "labs", "user reports", "the class has its name",
         _classes("masks/{1}/{0}.png", words=("river",)), Reads(SEGMENTS, KIND, rows=COUNT, classes=("background", "river"))),
     Row("class-masks-where-classes-are", "a class folder has masks of some pictures, none of them empty", "labs", "user reports",

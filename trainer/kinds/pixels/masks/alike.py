@@ -48,6 +48,27 @@ def check_one_coding(pairs: Sequence, coding: codings.Classes) -> None:
         )
 
 
+def check_folders(pairs: Sequence, coding: codings.Classes) -> None:
+    """Raise UserError where the masks of one folder have the classes 0, 1, 2 and so on, and as many in another one begin with 1: programs number
+    classes from 0 or from 1, and each value would stand for two of them."""
+    values: dict[str, set[int]] = {}
+    for pair in pairs:
+        values.setdefault(pair.mask.name.rpartition("/")[0], set()).update(v for v in pair.counts if v in coding.values)
+    if coding.colours or coding.halved or len(values) < 2:
+        return
+    number = max(coding.values)
+    first = [folder for folder, held in values.items() if held == set(range(number))]
+    second = [folder for folder, held in values.items() if held == set(range(1, number + 1))]
+    if number > 1 and first and len(first) + len(second) == len(values):
+        raise UserError(
+            "mask_codings",
+            f"The masks in {some(first, 3)} have the values 0 to {number - 1}, and those in {some(second, 3)} 1 to {number}, so the same classes "
+            "seem to have other numbers there.",
+            "Save all masks with one number for each class. If these are different classes, name all of them in the lines of a file classes.txt, 0 "
+            "first.",
+        )
+
+
 def check_blocks(pairs: Sequence, coding: codings.Classes) -> None:
     """Raise UserError where the values of the mask of a scene, in blocks, number its objects: there are many, and each is in one place."""
     numbers = [v for v in coding.values if v]

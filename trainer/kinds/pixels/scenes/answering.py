@@ -52,7 +52,8 @@ class _Answer:
         self.found = numpy.empty(shape, numpy.uint8 if self.classes else numpy.float32)
         self.scores = numpy.zeros(shape if self.classes else (0, 0), numpy.uint8)
         self.odds = numpy.full((self.classes, *shape), parts.NO_ODDS, numpy.uint8) if self.classes and question.probabilities else None
-        self.shown = overview.Part(unit, (self.content.scene.height, self.content.scene.width), self.found.dtype) if is_shown else None
+        size, names = (self.content.scene.height, self.content.scene.width), asked.form.names if asked.form else ()
+        self.shown = overview.Part(unit, size, self.found.dtype, names) if is_shown else None
         self.damaged: set[tuple[int, ...]] = set()
         self.figures = numpy.zeros(measures.width(self.classes), numpy.float64)
 

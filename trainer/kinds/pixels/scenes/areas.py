@@ -1,5 +1,6 @@
 """The areas of polygons on a scene, in square metres, and their corners in longitude and latitude."""
 
+import math
 from typing import Any
 
 import numpy
@@ -65,6 +66,17 @@ class Plane:
             return found
 
         return shapely.transform(placed, moved)
+
+
+def extent(scene: Scene) -> list[str]:
+    """Width and height of a scene on the plane of its reference system, in words; nothing where that has degrees or is not known."""
+    plane = Plane(scene)
+    if not plane.each:
+        return []
+    a, b, _, d, e, _ = scene.transform
+    metres = float(plane.crs.linear_units_factor[1])
+    width, height = scene.width * math.hypot(a, d) * metres, scene.height * math.hypot(b, e) * metres
+    return [f"{width / 1000:.3g} x {height / 1000:.3g} km" if max(width, height) >= 1000 else f"{width:.3g} x {height:.3g} m"]
 
 
 def _name(crs: Any) -> str:

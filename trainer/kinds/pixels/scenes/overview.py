@@ -13,10 +13,10 @@ from trainer.kinds.pixels.target import PixelClasses
 
 
 class Part:
-    """What a unit of a scene of ``size`` (height, width) shows of it."""
+    """What a unit of a scene of ``size`` (height, width) shows of it. ``names`` are those of its bands, or empty."""
 
-    def __init__(self, unit: Unit, size: tuple[int, int], dtype: Any):
-        self.unit, self.step = unit, overlay.every(size)
+    def __init__(self, unit: Unit, size: tuple[int, int], dtype: Any, names: tuple[str, ...] = ()):
+        self.unit, self.step, self.names = unit, overlay.every(size), names
         self.top, self.left, height, width = _place(unit, self.step)
         self.pixels = numpy.zeros((height, width, 3), numpy.uint8)
         self.answer = numpy.zeros((height, width), dtype)
@@ -28,7 +28,7 @@ class Part:
         kept = answer[every]
         begins = -(-top // self.step) - self.top, -(-left // self.step) - self.left
         where = tuple(slice(start, start + n) for start, n in zip(begins, kept.shape))
-        self.answer[where], self.pixels[where] = kept, shown.seen(pixels[every])
+        self.answer[where], self.pixels[where] = kept, shown.seen(pixels[every], self.names)
 
     def arrays(self) -> dict[str, numpy.ndarray]:
         return {parts.SEEN: self.pixels, parts.SAID: self.answer}

@@ -15,7 +15,7 @@ from trainer.core.example import Example
 from trainer.data import rasters
 from trainer.data.pictures import colours
 from trainer.errors import UserError
-from trainer.kinds.pixels import delivery, shown
+from trainer.kinds.pixels import delivery, painted, shown
 from trainer.kinds.pixels.codings import EMPTY, MOST
 from trainer.kinds.pixels.content import Pixels
 from trainer.kinds.pixels.single import sending, unsure
@@ -105,9 +105,10 @@ class Painter:
         labels, coding = self._target.labels, self._encoder.coding
         counts = numpy.stack([numpy.bincount(a[a < MOST], minlength=len(labels)) for a in answers])
         shares = counts / numpy.maximum(1, counts.sum(axis=1, keepdims=True))
-        sides = [(shown.seen(sending.smaller(p, side)), sending.smaller(a, side)) for p, a in zip(pictures, answers)]
-        drawn = [sending.png(sending.few_colours(shown.coloured(p, a))) for p, a in sides]
-        used = [sending.hexadecimal(shown.colour(i)) for i in range(len(labels))]
+        sides = [(shown.seen(sending.smaller(p, side), self._encoder.names), sending.smaller(a, side)) for p, a in zip(pictures, answers)]
+        paints = painted.colours_of(labels)
+        drawn = [sending.png(sending.few_colours(shown.coloured(p, a, paints))) for p, a in sides]
+        used = [sending.hexadecimal(paint) for paint in paints]
         legend = {"labels": list(labels), "colours": used, "values": list(delivery.written(coding))}
         return [
             sending.pictures("overlay", drawn, {"shown": True}),

@@ -12,6 +12,7 @@ from trainer.kinds.pixels import shown
 from trainer.kinds.pixels.codings import EMPTY
 from trainer.kinds.pixels.numbers import PixelNumbers
 from trainer.kinds.pixels.single import sending
+from trainer.kinds.pixels.sure import levels
 from trainer.kinds.pixels.sure.levels import RANGES, ranges
 from trainer.kinds.pixels.target import PixelClasses
 from trainer.targets.promise import percent
@@ -67,7 +68,8 @@ def _drawn(pixels: numpy.ndarray, several: numpy.ndarray) -> str:
 
 def _in_words(target: PixelClasses, several: numpy.ndarray, share: float, bits: numpy.ndarray) -> str:
     assert target.of_pixels is not None
-    kept = f"The right class is among the possible ones for {percent(target.of_pixels.coverage)} of the pixels of each class."
+    of = levels.of_each(target.of_pixels, target.labels, "each class")
+    kept = f"The right class is among the possible ones for {percent(target.of_pixels.coverage)} of the pixels of {of}."
     number = int(several.sum())
     if not number:
         return f"For every pixel one class alone is possible. {kept}"

@@ -5,8 +5,11 @@ pixels that the limit misses, which is at most 1. Groups have limits of their ow
 counts are kept of each picture: its pixels by group and by level, which says how far the answer was from the truth.
 """
 
+from collections.abc import Sequence
+
 import numpy
 
+from trainer.errors import some
 from trainer.targets import promise as promises
 from trainer.targets.promise import Promise
 
@@ -54,20 +57,39 @@ def limits(counts: numpy.ndarray, coverage: float) -> numpy.ndarray | None:
 
     Groups that too few pictures have share a level with each other and with the groups that the next fewest pictures have.
     """
-    held = (counts.sum(axis=2, dtype=numpy.int64) > 0).sum(axis=0)
-    order = numpy.argsort(-held, kind="stable")
-    alone = int((held >= promises.fewest(coverage)).sum())
-    while alone and alone < len(order) and _pictures(counts, order[alone:]) < promises.fewest(coverage):
-        alone -= 1
-    found = numpy.zeros(len(held), numpy.int64)
-    together: list[numpy.ndarray] = [order[alone:]] if alone < len(order) else []
-    for mine in [*numpy.split(order[:alone], alone), *together] if alone else together:
+    alone, shared = _divided(counts, coverage)
+    found = numpy.zeros(counts.shape[1], numpy.int64)
+    for mine in (*alone[:, None], shared) if len(shared) else alone[:, None]:
         missed = 1 - shares(counts, mine)
         if len(missed) < promises.fewest(coverage):
             return None
         risk = (missed.sum(axis=0) + 1) / (len(missed) + 1)  # the next picture may lose as much as one can
         found[mine] = numpy.flatnonzero(risk <= 1 - coverage + _EXACT)[0]
     return found
+
+
+def together(counts: numpy.ndarray, coverage: float) -> tuple[int, ...]:
+    """The groups that share a level by ``limits``, where these are several."""
+    shared = sorted(_divided(counts, coverage)[1].tolist())
+    return tuple(shared) if len(shared) > 1 else ()
+
+
+def _divided(counts: numpy.ndarray, coverage: float) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """The groups that have a level of their own, and those that share one."""
+    held = (counts.sum(axis=2, dtype=numpy.int64) > 0).sum(axis=0)
+    order = numpy.argsort(-held, kind="stable")
+    alone = int((held >= promises.fewest(coverage)).sum())
+    while alone and alone < len(order) and _pictures(counts, order[alone:]) < promises.fewest(coverage):
+        alone -= 1
+    return order[:alone], order[alone:]
+
+
+def of_each(made: Promise, names: Sequence[str], each: str) -> str:
+    """Of what the promise is one, in words: of ``each`` of the groups called ``names``, but of those that share a limit together."""
+    if not made.together:
+        return each
+    listed = f"{some([names[place] for place in made.together], 6)} only together, since few held-out pictures have them"
+    return listed if len(made.together) == len(names) else f"{each}, but of {listed}"
 
 
 def shares(counts: numpy.ndarray, groups: numpy.ndarray) -> numpy.ndarray:
@@ -111,4 +133,4 @@ def made(counts: numpy.ndarray, coverage: float, limits_of) -> tuple[Promise | N
     values = () if found is None else limits_of(found)
     if not values or not all(numpy.isfinite(values)):
         return None, "The answers for held-out pixels are too far off for a promise."
-    return Promise(coverage, held, values), ""
+    return Promise(coverage, held, values, together(counts, coverage)), ""

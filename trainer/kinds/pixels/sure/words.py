@@ -50,19 +50,26 @@ def sentence(target: PixelClasses | PixelNumbers) -> str:
     if isinstance(target, PixelClasses):
         least = [f"{label} from {percent(float(f'{limit:.2g}'))} on" for label, limit in zip(target.labels, limits)]
         said = f"A class is possible for a pixel where its probability is high enough ({', '.join(least[:_LISTED])}), or where it is answered."
-        return f"{said} The right class is possible for {share} of the pixels of each class."
+        return f"{said} The right class is possible for {share} of the pixels of {_each(target)}."
     parts = [f"{limit:.4g} ({of})" for limit, of in zip(limits, _ranges(target))]
-    same = f"by {limits[0]:.4g}" if len(set(limits)) == 1 else f"by at most {', '.join(parts)}"
-    return f"The answer for a pixel is off {same} for {share} of pixels."
+    same = f"{limits[0]:.4g}" if len(set(limits)) == 1 else ", ".join(parts)
+    return f"The answer for a pixel is off by at most {same} for {share} of the pixels of {_each(target)}."
+
+
+def _each(target: PixelClasses | PixelNumbers) -> str:
+    assert target.of_pixels is not None
+    if isinstance(target, PixelClasses):
+        return levels.of_each(target.of_pixels, target.labels, "each class")
+    return levels.of_each(target.of_pixels, _ranges(target), "each range of answers")
 
 
 def _facts(target: PixelClasses | PixelNumbers, sure: Any) -> dict[str, str]:
     assert target.of_pixels is not None
     share = percent(target.of_pixels.coverage)
     if not isinstance(target, PixelClasses):
-        return {"Promised": f"{share} of pixels have their number in the interval around the answer"}
+        return {"Promised": f"{share} of the pixels of {_each(target)} have their number in the interval around the answer"}
     size = f"{float(sure.possible.mean()):.2f} of {len(target.labels)} classes are possible for a pixel" if len(sure.possible) else ""
-    return {"Promised": f"{share} of the pixels of each class have it among their possible classes", "Size of an answer": size}
+    return {"Promised": f"{share} of the pixels of {_each(target)} have it among their possible classes", "Size of an answer": size}
 
 
 def _kept(target: PixelClasses | PixelNumbers, sure: Any, seed: int, events: Events) -> Block | None:

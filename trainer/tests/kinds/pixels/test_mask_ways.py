@@ -19,11 +19,11 @@ from trainer.kinds.objects import reading as objects
 from trainer.kinds.objects.kind import ObjectsInPictures
 from trainer.kinds.pixels import codings, drawn, reading
 from trainer.kinds.pixels.masks import alike, naming
-from trainer.tests.zoo import codings as made, mask_files as files, reading as zoo, row
+from trainer.tests.zoo import codings as made, mask_files as files, reading as zoo, row as zoo_row
 
 
 def said(make, folder, **chosen):
-    return zoo.read(row.Row("made", "", "", "", "", make, row.Reads(), settings=chosen), folder)
+    return zoo.read(zoo_row.Row("made", "", "", "", "", make, zoo_row.Reads(), settings=chosen), folder)
 
 
 def inputs(folder):
@@ -190,6 +190,81 @@ def test_a_colour_near_a_named_one_has_its_name():
     named = naming.Named(colours={0xFF0000: "ice", 9: "water"})
     assert [named.colour(c) for c in (0xFA0000, 0x000000, 9, 0x808080)] == ["ice", "", "water", ""]
     assert not naming.Named().colour(9)
+
+
+def areas(seed, values):
+    """A mask of areas with one of ``values`` each, of 24 x 24 pixels."""
+    chosen = numpy.random.default_rng(seed).integers(len(values), size=(3, 3))
+    return numpy.kron(numpy.asarray(values, numpy.uint8)[chosen], numpy.ones((8, 8), numpy.uint8))
+
+
+def scaled(mask):
+    """A mask that was made larger with smoothing, and is cut to its size."""
+    return numpy.asarray(Image.fromarray(mask).resize((52, 52), Image.Resampling.BILINEAR).crop((0, 0, 24, 24)))
+
+
+def in_folders(*folders):
+    """A maker of pictures with masks below ``folders``, each with the values of its masks and what becomes of them."""
+
+    def make(folder):
+        for name, values, change in folders:
+            for i in range(made.COUNT):
+                zoo_row.write(folder, f"images/{name}{i}.png", made.png(made.noise(i + 100 * len(name))))
+                zoo_row.write(folder, f"masks/{name}{i}.png", made.png(change(areas(i, values))))
+
+    return make
+
+
+def paint(mask):
+    return numpy.asarray([(0, 0, 0), (255, 0, 0), (0, 0, 255)], numpy.uint8)[mask]
+
+
+@pytest.mark.parametrize(
+    ("make", "code"),
+    [
+        pytest.param(in_folders(("train/", (0, 1, 2), numpy.copy), ("val/", (1, 2, 3), numpy.copy)), "mask_codings", id="numbers from 0 and from 1"),
+        pytest.param(in_folders(("", (0, 20, 40), scaled)), "masks_blended", id="values that were smoothed"),
+        pytest.param(in_folders(("", (0, 1, 2), lambda mask: scaled(paint(mask)))), "masks_blended", id="colours that were smoothed"),
+    ],
+)
+def test_masks_that_would_train_wrong_classes_are_refused(tmp_path, make, code):
+    outcome = said(make, tmp_path)
+    assert outcome.error is not None and outcome.error.code == code, str(outcome)
+
+
+@pytest.mark.parametrize(
+    ("make", "names", "labels", "told"),
+    [
+        pytest.param(in_folders(("", (0, 1, 255), numpy.copy)), "0: soil\n1: ice\n255: cloud\n", ("soil", "ice", "cloud"), "", id="255 has a name"),
+        pytest.param(in_folders(("", (1, 2), numpy.copy)), "ice\nsea\nsoil\n", ("sea", "soil"), "names_from_0", id="the first name is of no pixel"),
+        pytest.param(in_folders(("train/", (0, 1, 2), numpy.copy), ("val/", (0, 1, 2), numpy.copy)), "", ("0", "1", "2"), "", id="the same numbers"),
+    ],
+)
+def test_names_and_folders_say_what_values_are(tmp_path, make, names, labels, told):
+    def named(folder):
+        make(folder)
+        if names:
+            (folder / "classes.txt").write_text(names)
+
+    outcome = said(named, tmp_path)
+    assert outcome.error is None and outcome.data.labels == labels, str(outcome)
+    assert ("names_from_0" in outcome.said) == bool(told)
+
+
+def test_a_few_mixtures_are_not_learnt_and_thin_things_are_classes(tmp_path):
+    def few(folder):
+        in_folders(("", (0, 20, 40), numpy.copy))(folder)
+        zoo_row.write(folder, "masks/0.png", made.png(scaled(areas(0, (0, 20, 40)))))
+
+    outcome = said(few, tmp_path / "few")
+    assert outcome.data.labels == ("0", "20", "40") and "not learnt" in outcome.said["masks_blended"]
+
+    def lines(mask):
+        mask = mask.copy()
+        mask[3], mask[11] = 5, 6
+        return mask
+
+    assert said(in_folders(("", (0, 20), lines)), tmp_path / "lines").data.labels == ("0", "5", "6", "20")
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

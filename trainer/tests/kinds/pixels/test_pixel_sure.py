@@ -70,6 +70,15 @@ def test_groups_of_few_pictures_join(there, expected):
         assert found.tolist() == expected
 
 
+def test_what_is_promised_of_groups_with_one_limit_is_said_of_them_together():
+    counts = counted([[0.0, 0.0 if p < 12 else -1, 0.0 if p < 3 else -1] for p in range(20)])
+    made, _ = levels.made(counts, 0.9, levels.probabilities)
+    assert made is not None and made.together == (1, 2)
+    assert "each class, but of ice and water only together" in words.sentence(PixelClasses(LABELS, of_pixels=made))
+    alone, _ = levels.made(counted([[0.0] * 3] * 20), 0.9, levels.probabilities)
+    assert alone is not None and words.sentence(PixelClasses(LABELS, of_pixels=alone)).endswith("for 90 % of the pixels of each class.")
+
+
 def test_levels_and_limits_are_the_same_rule():
     chance = numpy.random.default_rng(0)
     odds = chance.dirichlet((0.3, 0.3, 0.3), 5000).astype(numpy.float32)
@@ -109,7 +118,7 @@ def test_numbers_that_are_far_off_have_no_promise():
 def test_it_is_saved_and_a_strange_one_is_refused(target, limits, strange):
     from dataclasses import replace
 
-    told = replace(target, of_pixels=Promise(0.9, 20, limits))
+    told = replace(target, of_pixels=Promise(0.9, 20, limits, (1, 2)))
     described = json.loads(json.dumps(told.described()))
     assert registry.restored(described) == told and registry.restored(target.described()) == target
     for wrong in ([*limits[1:]], [*limits[1:], strange], [*limits[1:], None], "0.1"):

@@ -20,6 +20,7 @@ from trainer.data.checks import Checks
 from trainer.data.keys import Keys
 from trainer.data.sources import Sources
 from trainer.errors import UserError
+from trainer.export import sheet
 from trainer.kinds.pixels import asking, codings, delivery, encoder as encoding, inference, measures, overlay, reading, shown, splitting
 from trainer.kinds.pixels.content import Pixels
 from trainer.kinds.pixels.encoder import Encoder
@@ -304,7 +305,32 @@ def test_the_report_shows_the_worst_windows_first(tmp_path):
     worst = [w.picture for w in found if w.sort == shown.WORST]
     assert worst == list(range(29, 17, -1))
     assert not set(worst) & {w.picture for w in found if w.sort == shown.TYPICAL}
-    assert overlay.words(PixelClasses(LABELS)).lower().startswith("orange is ice and blue is water")
+    assert overlay.words(PixelClasses(LABELS)).lower().startswith("orange is soil, blue is ice and green is water; ")
+
+
+@pytest.mark.parametrize(("labels", "painted"), [(("background", "ice"), False), (("0", "1"), False), (("soil", "ice"), True)])
+def test_all_classes_but_the_ground_are_painted_in_the_colours_of_the_legend(labels, painted):
+    pixels, target = numpy.full((1, 3, 3), 100, numpy.uint8), PixelClasses(labels)
+    drawn = shown.overlaid(pixels, numpy.asarray([[0, 1, codings.UNLABELLED]]), target)
+    assert (drawn[0, 0] != 100).any() == painted and (drawn[0, 2] == 33).all()
+    legend = overlay.legend(target)
+    assert ("not painted" in legend[0][1]) == (not painted) == ("is not painted" in overlay.words(target))
+    lighter = shown.overlaid(pixels + 100, numpy.asarray([[0, 1, codings.UNLABELLED]]), target)
+    assert numpy.ptp(lighter[0, 1].astype(int) - drawn[0, 1]) <= 1, "the picture below makes colours lighter and no others"
+
+
+def test_bands_are_seen_as_their_names_say():
+    pixels = numpy.arange(4, dtype=numpy.uint8)[None, None]
+    assert shown.seen(pixels, ("Blue", "green", "band 3 (red)", "nir"))[0, 0].tolist() == [2, 1, 0]
+    assert shown.seen(pixels, ("a", "b", "c", "d"))[0, 0].tolist() == shown.seen(pixels)[0, 0].tolist() == [0, 1, 2]
+
+
+def test_words_that_are_too_long_for_a_sheet_keep_both_ends(tmp_path):
+    panels = [sheet.Panel(Image.new("RGB", (64, 64), (9, 9, 9)), f"Truth: {'long name ' * 12}tile_007.png")] * 2
+    told = sheet.write(tmp_path, panels, 2, [((230, 159, 0), "x" * 300), ((0, 0, 0), "soil")], "text")
+    assert list(told) == [f"out/{sheet.FILE}"]
+    with Image.open(tmp_path / sheet.FILE) as image:
+        assert image.width == sheet.WIDTH and (230, 159, 0) in {colour for _, colour in image.convert("RGB").getcolors(1 << 20)}
 
 
 def test_a_question_without_folder_writes_nothing(tmp_path):

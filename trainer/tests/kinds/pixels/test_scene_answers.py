@@ -393,7 +393,7 @@ def test_the_small_picture_of_a_scene_is_every_so_many_pixels_of_its_map(tmp_pat
     with rasterio.open(scene) as dataset:
         pixels, _ = units.read(dataset, together.scenes[0].scene, (slice(0, 300), slice(0, 410)), FORM)
     with Image.open(tmp_path / "drawn" / "0.png") as image:
-        assert (numpy.asarray(image) == shown.coloured(shown.seen(pixels), said)[::step, ::step]).all()
+        assert (numpy.asarray(image) == shown.overlaid(shown.seen(pixels), said, target)[::step, ::step]).all()
     parts.place(question.folder, question.digests[0], together.units[-1].number).unlink()
     overview.draw(together.scenes[0], question.folder, question.digests[0], list(together.units), target, tmp_path / "other", 0)
     assert not (tmp_path / "other").exists()
