@@ -183,12 +183,11 @@ def _check_labels(labels: tuple[str, ...], annotated: Annotated, complete: dict[
         checks.warning("small_classes", f"Some labels have fewer than {_FEW_OBJECTS} objects in training, and will be found poorly: {some(few, 8)}.")
 
 
-def to_predict(kind: Kind, sources: Sources, labels_known: bool = True) -> tuple[list[Example], list[str], int]:
+def to_predict(sources: Sources) -> tuple[list[Example], list[str], int]:
     """All pictures of a dataset, with their objects where it has annotations that can be read, and the files."""
     if not sources.images:
         raise UserError("no_data", "The dataset has no pictures, which the model reads.", "Add PNG, JPEG or TIFF files, or choose another model.")
     targets, files = _annotated(sources)
-    targets = targets if labels_known else {}
     examples = [Example(i.name, 0, i.file, targets.get(i.name, "")) for i in sources.images if i.name not in files]
     readable = [e for e in examples if images.decodes(e.content, whole=False)]
     return readable, [e.file for e in readable], len(examples) - len(readable)

@@ -194,11 +194,11 @@ class Objects:
         boxes = [Boxes(numpy.asarray([label]), numpy.ones(1), share * (t.width, t.height, t.width, t.height)) for t in test]
         return self.of_boxes(list(test), boxes), "one box of the mean size in the middle"
 
-    def of_boxes(self, truth: list[Truth], boxes: list[Boxes], threshold: float = 0.0) -> Answers:
+    def of_boxes(self, truth: list[Truth], boxes: list[Boxes]) -> Answers:
         """The answers of a model that finds boxes only: ellipses in them, where outlines are asked for."""
         if self.outlined:
             boxes = [replace(b, outlines=tuple(outlines.ellipse(box) for box in b.boxes)) for b in boxes]
-        return Answers(truth, boxes, len(self.labels), self.most, threshold, self.outlined)
+        return Answers(truth, boxes, len(self.labels), self.most, 0.0, self.outlined)
 
     def decided(self, answers: dict[str, Answers]) -> tuple[Self, dict[str, Answers]]:
         """The score from which objects count is the one with the best F1 on the validation pictures."""
