@@ -54,10 +54,15 @@ def _sound(values: numpy.ndarray) -> bool:
     return bool((numpy.abs(values) < min(_HUGE, float(numpy.finfo(values.dtype).max))).all())
 
 
+def softmax(scores: numpy.ndarray) -> numpy.ndarray:
+    """The probabilities behind ``scores``, of which the last axis has those of all classes."""
+    odds = numpy.exp(scores - scores.max(axis=-1, keepdims=True))
+    return odds / odds.sum(axis=-1, keepdims=True)
+
+
 def of_scores(truth: numpy.ndarray, scores: numpy.ndarray) -> Predictions:
     """The predictions of a classifier from its ``scores`` (rows x classes, before the softmax)."""
-    odds = numpy.exp(scores - scores.max(axis=1, keepdims=True))
-    probabilities = odds / odds.sum(axis=1, keepdims=True)
+    probabilities = softmax(scores)
     predicted = probabilities.argmax(axis=1).astype(numpy.int64)
     rows = numpy.arange(len(truth))
     return Predictions(

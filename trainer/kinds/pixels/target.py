@@ -12,6 +12,7 @@ from trainer.kinds.pixels.codings import MOST
 from trainer.kinds.pixels.drawn import BACKGROUND, DRAWN, SEPARATOR
 from trainer.measure import intervals
 from trainer.measure.metric import LOSS, Metric, Metrics, asked_for, table
+from trainer.measure.predictions import softmax
 from trainer.targets import promise as promises, spans, target, temperature as temperatures
 from trainer.targets.promise import Kept, Promise, Unit
 
@@ -235,7 +236,7 @@ class PixelClasses(OfPixels):
         return logits.float().argmax(-1).to("cpu").numpy().astype(numpy.uint8)
 
     def comparable(self, logits: numpy.ndarray) -> numpy.ndarray:
-        return target.probabilities(logits)
+        return softmax(logits)
 
     def rescaling(self) -> None:
         return None
