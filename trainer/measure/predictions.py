@@ -10,6 +10,16 @@ MAX_CLASSES = 50  # with more classes their probabilities are not kept: rows x c
 _HUGE = 1e150  # the square of anything smaller is still a number
 
 
+def diverged() -> UserError:
+    """The error about answers that are not numbers."""
+    return UserError(
+        "diverged",
+        "The predictions of the model are not numbers.",
+        "Set a smaller learning_rate, or mixed_precision to fp32.",
+        "Its training diverged.",
+    )
+
+
 @dataclass(frozen=True)
 class Predictions:
     """The predictions of a model for n rows. Numbers that are not finite raise a UserError, so no metric is computed from them."""
@@ -28,12 +38,7 @@ class Predictions:
             if len(values) != len(self.truth):
                 raise ValueError(f"{len(values)} values of {name} for {len(self.truth)} rows")
             if values.dtype.kind == "f" and not _sound(values):
-                raise UserError(
-                    "diverged",
-                    "The predictions of the model are not numbers.",
-                    "Set a smaller learning_rate, or mixed_precision to fp32.",
-                    "Its training diverged.",
-                )
+                raise diverged()
 
     def __len__(self) -> int:
         return len(self.truth)

@@ -147,16 +147,8 @@ def _split(given: dict[str, list[Example]], parts: dict[str, str], keys: Keys, s
             "groups", len(set(scenes.values())),
             f"The names of the pictures say that they are parts of {len(set(scenes.values()))} scenes. Parts of one scene stay together.",
         )  # fmt: skip
-    counts = collections.Counter(label for rows in given.values() for e in rows for label in set(truths.labels(e.target)))
-    back: dict[int, Example] = {}
-    swapped: dict[str, list[Example]] = {}
-    for name, rows in given.items():
-        swapped[name] = []
-        for e in rows:
-            inside = set(truths.labels(e.target))
-            swap = replace(e, target=min(inside, key=lambda k: (counts[k], k), default=""), group=scenes.get(e.file, ""))
-            back[id(swap)] = replace(e, group=swap.group)
-            swapped[name].append(swap)
+    given = {name: [replace(e, group=scenes.get(e.file, "")) for e in rows] for name, rows in given.items()}
+    swapped, back = splits.by_rarest(given, lambda e: truths.labels(e.target), 1, "")
     of_swapped = Keys(lambda e: keys(back[id(e)]))
     held = splits.hold_out(
         swapped, of_swapped, settings, "pictures", "the labels", "The names of files", checks, _FRAMES if parts else ordered.SCENES

@@ -6,7 +6,6 @@ from typing import ClassVar, Self
 
 import numpy
 
-from trainer.errors import UserError
 from trainer.kinds.objects import decoding, outlines, scores, sure, texts, truth as truths
 from trainer.kinds.objects.answers import Answers, count_errors, counts, f1, hits
 from trainer.kinds.objects.scores import Boxes, Matched
@@ -14,6 +13,7 @@ from trainer.kinds.objects.truth import Truth
 from trainer.measure import intervals
 from trainer.measure.histogram import histogram
 from trainer.measure.metric import LOSS, Metric, asked_for, table
+from trainer.measure.predictions import diverged
 from trainer.targets import promise as promises, target
 from trainer.targets.promise import Kept, Promise, Unit
 
@@ -84,7 +84,7 @@ class Objects:
 
     def answers(self, outputs: numpy.ndarray, truth: numpy.ndarray) -> Answers:
         if not numpy.isfinite(outputs).all():
-            raise UserError("diverged", "The predictions of the model are not numbers.", "Set a smaller learning_rate.", "Its training diverged.")
+            raise diverged()
         return Answers(list(truth), [self.boxes(row) for row in outputs], len(self.labels), self.most, self.threshold, self.outlined)
 
     def overview(self, outputs: numpy.ndarray, settings) -> dict:

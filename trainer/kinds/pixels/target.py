@@ -6,13 +6,12 @@ from typing import Any, ClassVar, Self
 import numpy
 
 from trainer.core.example import Dataset
-from trainer.errors import UserError
 from trainer.kinds.pixels import measures
 from trainer.kinds.pixels.codings import MOST
 from trainer.kinds.pixels.drawn import BACKGROUND, DRAWN, SEPARATOR
 from trainer.measure import intervals
 from trainer.measure.metric import LOSS, Metric, Metrics, asked_for, table
-from trainer.measure.predictions import softmax
+from trainer.measure.predictions import diverged, softmax
 from trainer.targets import promise as promises, spans, target, temperature as temperatures
 from trainer.targets.promise import Kept, Promise, Unit
 
@@ -50,7 +49,7 @@ class OfPixels(target.WithoutSingleAnswers):
 
     def answers(self, outputs: numpy.ndarray, truth: numpy.ndarray) -> Counted:
         if not numpy.isfinite(outputs).all():
-            raise UserError("diverged", "The answers of the model are not numbers.", "Set a smaller learning_rate.", "Its training diverged.")
+            raise diverged()
         return Counted(outputs)
 
     def overview(self, outputs: numpy.ndarray, settings) -> dict:
