@@ -68,7 +68,8 @@ def find(spec: Spec, settings) -> Model:
 
 def run(spec: Spec, settings, model: Model, launcher, events: Events, began: float) -> None:
     """Read the rows, predict them, and write the results."""
-    others = tuple(i for i in spec.inputs if not settings.model_file or i != _file(spec, settings.model_file))
+    saved = _file(spec, settings.model_file) if settings.model_file else None
+    others = tuple(i for i in spec.inputs if i != saved)
     model.kind.answer(export.Asking(replace(spec, inputs=others), settings, model, events, began), launcher)
 
 

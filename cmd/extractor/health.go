@@ -33,7 +33,7 @@ func newHealth(ctx context.Context, addr string, reg *prometheus.Registry, ready
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
-		return nil, fmt.Errorf("LISTEN: %w", err)
+		return nil, fmt.Errorf("LISTEN: %w: set LISTEN to an address that is free, or to nothing", err)
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
@@ -106,7 +106,7 @@ func askReady(ctx context.Context, addr string) error {
 	}
 	answer, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return err
+		return fmt.Errorf("no service answers: start it with extractor serve, or set LISTEN to its address: %w", err)
 	}
 	defer func() { _ = answer.Body.Close() }()
 	reason, err := io.ReadAll(io.LimitReader(answer.Body, maxReason))

@@ -278,14 +278,10 @@ func contractResults(t *testing.T, at site, s *clowder.Session, ds string) {
 	t.Run("sets thumbnails", func(t *testing.T) {
 		id, err := s.AddThumbnail(ctx, text("loss.png", "image/png", "not really"))
 		require.NoError(t, err)
-		require.NoError(t, s.SetDatasetThumbnail(ctx, ds, id))
-		got, err := s.Dataset(ctx, ds)
-		require.NoError(t, err)
-		require.Equal(t, id, got.ThumbnailID)
-		clienttest.RequireKind(t, s.SetDatasetThumbnail(ctx, ds, missingID), job.KindPermanent, http.StatusNotFound)
 		file, err := s.Upload(ctx, ds, "", text("m.zip", "application/zip", "z"))
 		require.NoError(t, err)
 		require.NoError(t, s.SetFileThumbnail(ctx, file.ID, id))
+		clienttest.RequireKind(t, s.SetFileThumbnail(ctx, file.ID, missingID), job.KindPermanent, http.StatusNotFound)
 		require.NoError(t, s.DeleteFile(ctx, file.ID))
 	})
 }

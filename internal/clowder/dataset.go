@@ -23,9 +23,8 @@ type Dataset struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 	// Status is PRIVATE, PUBLIC or AUTHENTICATED. In a private dataset the owner does not see what a collaborator's key adds.
-	Status      string `json:"status"`
-	ThumbnailID string `json:"thumbnail_id"`
-	Creator     User   `json:"creator"`
+	Status  string `json:"status"`
+	Creator User   `json:"creator"`
 	// Release is the number of a released version of a dataset, which takes no files; not positive for a dataset that people work on.
 	Release int `json:"frozen_version_num"`
 	// OriginID is the dataset that a released version was made from.
@@ -158,7 +157,7 @@ func (s *Session) DeleteFile(ctx context.Context, id string) error {
 	return nil
 }
 
-// AddThumbnail stores a small picture and returns its id. Clowder shows it after one of the Set methods.
+// AddThumbnail stores a small picture and returns its id. Clowder shows it after SetFileThumbnail.
 func (s *Session) AddThumbnail(ctx context.Context, body Body) (string, error) {
 	if err := checkName("file", body.Name); err != nil {
 		return "", err
@@ -171,21 +170,12 @@ func (s *Session) AddThumbnail(ctx context.Context, body Body) (string, error) {
 	return made.ID, err
 }
 
-// SetDatasetThumbnail shows a thumbnail on the card of a dataset. It replaces an existing one: check Dataset.ThumbnailID before.
-func (s *Session) SetDatasetThumbnail(ctx context.Context, datasetID, thumbnailID string) error {
-	return s.setThumbnail(ctx, "dataset", datasetID, thumbnailID)
-}
-
 // SetFileThumbnail shows a thumbnail on the card of a file.
 func (s *Session) SetFileThumbnail(ctx context.Context, fileID, thumbnailID string) error {
-	return s.setThumbnail(ctx, "file", fileID, thumbnailID)
-}
-
-func (s *Session) setThumbnail(ctx context.Context, what, id, thumbnailID string) error {
-	if err := checkIDs(what, id, "thumbnail", thumbnailID); err != nil {
+	if err := checkIDs("file", fileID, "thumbnail", thumbnailID); err != nil {
 		return err
 	}
-	c := get("set the thumbnail of a "+what, mayEdit, what+"s", id, "thumbnail", thumbnailID)
+	c := get("set the thumbnail of a file", mayEdit, "files", fileID, "thumbnail", thumbnailID)
 	c.method = http.MethodPatch
 	return s.do(ctx, c)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/ncsa/clowder-ray/internal/job"
 )
 
-// partsEvery is how often what StagePart has laid becomes durable: what a kill can cost. A sync of a file system takes a second where other
+// partsEvery is how often what StagePart has staged becomes durable: what a kill can cost. A sync of a file system takes a second where other
 // programs have written much to it.
 const partsEvery = 15 * time.Second
 
@@ -17,7 +17,7 @@ const partsEvery = 15 * time.Second
 type Parts struct {
 	c       *Client
 	target  *cache.Target
-	entries []cache.Entry // of files that were laid since the last sync
+	entries []cache.Entry // of files that were staged since the last sync
 	synced  time.Time
 }
 
@@ -30,7 +30,7 @@ func (c *Client) Parts(dir disk.Folder) (*Parts, error) {
 	return &Parts{c: c, target: target, synced: time.Now()}, nil
 }
 
-// Finish makes all that was laid durable. After a nil error each file is on disk under its path.
+// Finish makes all that was staged durable. After a nil error each file is on disk under its path.
 func (p *Parts) Finish() error { return p.commit(p.target) }
 
 func (p *Parts) commit(target *cache.Target) error {
@@ -45,7 +45,7 @@ func (p *Parts) Close() error {
 	return nil
 }
 
-// StagePart puts files into the folder of p as Stage does, but for what becomes durable when. No two calls may lay files with the same folders.
+// StagePart puts files into the folder of p as Stage does, but for what becomes durable when. No two calls may stage files into the same folders.
 func (s *Session) StagePart(ctx context.Context, files []File, p *Parts) ([]job.Input, error) {
 	st, err := s.staging(files, p.target)
 	if err != nil {

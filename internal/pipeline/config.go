@@ -19,7 +19,7 @@ type Config struct {
 	Extractors platform.Extractors
 	// Volume is where the runs, the cache and the models lie.
 	Volume volume.Volume
-	// MaxJobs bounds the jobs in hand; MaxDownloads and MaxUploads those that move data at this moment. They are apart so
+	// MaxJobs bounds the jobs at work; MaxDownloads and MaxUploads those that move data at this moment. They are apart so
 	// that a new job never waits for the results of others.
 	MaxJobs      int
 	MaxDownloads int
@@ -27,7 +27,7 @@ type Config struct {
 	// MaxRunning bounds the jobs on Ray, MaxRunningPerUser those of one user; 0 does not.
 	MaxRunning        int
 	MaxRunningPerUser int
-	// MaxJobsPerUser bounds the jobs in hand of one user; 0, or as many as MaxJobs, does not. Further ones are taken and wait.
+	// MaxJobsPerUser bounds the jobs at work of one user; 0, or as many as MaxJobs, does not. Further ones are taken and wait.
 	MaxJobsPerUser int
 	// UserJobsPerHour is how many jobs of a user begin at once, and in each hour after that, UserRequestsPerHour the same for
 	// requests about other jobs; 0 is no limit.

@@ -23,10 +23,10 @@ type Platform interface {
 	// Origin returns the address of the Clowder that sent the request exactly as the operator has set it, empty where messages alone name it,
 	// and the host that the request names, always in the same spelling. Neither is checked. Runs have their names from them.
 	Origin(req job.Request) (configured, named string)
-	// Stage lays the files of the job's dataset into dir, which it makes, and returns them. The values of the form are checked by now. The second
+	// Stage puts the files of the job's dataset into dir, which it makes, and returns them. The values of the form are checked by now. The second
 	// list has data of the dataset that are left out, each with the reason.
 	Stage(ctx context.Context, rec job.Record, dir disk.Folder, say Say) ([]job.Input, []job.NotRead, error)
-	// StageMany is called after Stage where the settings name more datasets, with own, the files that Stage has laid. It lays their files into room
+	// StageMany is called after Stage where the settings name more datasets, with own, the files that Stage has staged. It puts their files into room
 	// and returns all files, each with its dataset. An error of the kind later says that other jobs take their turn: the next call goes on.
 	StageMany(ctx context.Context, rec job.Record, own []job.Input, room Room, say Say) ([]job.Input, []job.NotRead, error)
 	// Sender tells who sent the message of a job about a single file. Where that cannot be told apart, it was a person.

@@ -65,7 +65,7 @@ func (p *Publisher) untilNext(ctx context.Context, next <-chan time.Time, return
 	}
 }
 
-// noteListeners logs when nobody hears the announcements any more, and when somebody does again.
+// noteListeners logs when no program receives the announcements any more, and when one does again.
 func (p *Publisher) noteListeners(heard bool) {
 	if p.unheard.Swap(!heard) == !heard {
 		return

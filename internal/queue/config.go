@@ -48,11 +48,9 @@ type Config struct {
 	CloseTimeout time.Duration
 	// ConfirmTimeout is how long the broker may take to confirm a message while it does not block publishers; default 30 s.
 	ConfirmTimeout time.Duration
-	// CAFile holds the CA certificates for the broker; if it is empty, the system's are used. With CAFile or InsecureTLS, the
-	// certificate parameters of the address are ignored.
+	// CAFile holds the CA certificates for the broker; if it is empty, the system's are used. With CAFile, the certificate parameters
+	// of the address are ignored.
 	CAFile string
-	// InsecureTLS accepts any certificate. It is for development only and is logged at each start.
-	InsecureTLS bool
 }
 
 // withDefaults returns c with the defaults filled in.
@@ -86,8 +84,8 @@ func (c Config) validateURI() error {
 		return fmt.Errorf("%s: must have the form amqp://user:password@host:5672/vhost; write special characters of the user, the password "+
 			"and the vhost as %%XX", SettingURI)
 	}
-	if uri.Scheme != "amqps" && (c.CAFile != "" || c.InsecureTLS) {
-		return fmt.Errorf("%s: TLS settings need an address in %s that begins with amqps://", SettingCA, SettingURI)
+	if uri.Scheme != "amqps" && c.CAFile != "" {
+		return fmt.Errorf("%s: it needs an address in %s that begins with amqps://", SettingCA, SettingURI)
 	}
 	return nil
 }

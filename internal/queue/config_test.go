@@ -26,7 +26,7 @@ func TestConfigNamesEveryFaultAndNoPassword(t *testing.T) {
 	}{
 		"the default of the settings": {cfg: Config{URI: "amqp://guest:guest@127.0.0.1/%2f", Queue: "q"}},
 		"no path":                     {cfg: Config{URI: "amqp://u:s3cret@host", Queue: "q"}},
-		"TLS":                         {cfg: Config{URI: "amqps://u:s3cret@host/v", Queue: "q", InsecureTLS: true}},
+		"TLS":                         {cfg: Config{URI: "amqps://u:s3cret@host/v", Queue: "q"}},
 		"no address":                  {cfg: Config{}, want: []string{SettingURI}},
 		"an address that breaks in the password": {
 			cfg: Config{URI: "amqp://u:s3cret/more@host:port/"}, want: []string{SettingURI, "%XX"},

@@ -30,11 +30,7 @@ type connection struct {
 }
 
 func newConnection(name string, cfg Config, log *zap.Logger, m *Metrics) *connection {
-	log = log.Named("queue").With(zap.String("connection", name))
-	if cfg.InsecureTLS {
-		log.Warn("the certificate of the broker is not checked: use this setting for development only")
-	}
-	return &connection{name: name, cfg: cfg, log: log, metrics: m}
+	return &connection{name: name, cfg: cfg, log: log.Named("queue").With(zap.String("connection", name)), metrics: m}
 }
 
 // run calls work on one session after the other until ctx ends, and then returns nil. It returns earlier only with a ConfigError.

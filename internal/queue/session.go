@@ -72,21 +72,15 @@ func (c Config) client() (amqp.Config, error) {
 	if c.ConnectionName != "" {
 		conf.Properties.SetClientConnectionName(c.ConnectionName)
 	}
-	if c.CAFile == "" && !c.InsecureTLS {
+	if c.CAFile == "" {
 		return conf, nil // the client uses the system's certificates, or the ones in the address
 	}
-	conf.TLSClientConfig = &tls.Config{
-		MinVersion:         tls.VersionTLS12,
-		InsecureSkipVerify: c.InsecureTLS, //nolint:gosec // a setting for development, off by default and logged
+	// The file is read for each connection, so that a renewed file needs no restart.
+	pool, err := c.rootCAs()
+	if err != nil {
+		return amqp.Config{}, fmt.Errorf("%s: %w", SettingCA, err)
 	}
-	if c.CAFile != "" {
-		// The file is read for each connection, so that a renewed file needs no restart.
-		pool, err := c.rootCAs()
-		if err != nil {
-			return amqp.Config{}, fmt.Errorf("%s: %w", SettingCA, err)
-		}
-		conf.TLSClientConfig.RootCAs = pool
-	}
+	conf.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool}
 	return conf, nil
 }
 

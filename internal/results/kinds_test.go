@@ -36,6 +36,7 @@ func TestFilesOfATrainingAreOfHarmlessKinds(t *testing.T) {
 		"a pickle among the events":          {"out/tensorboard/events.out.tfevents.1.host", "\x80\x04\x95", pickle},
 		"a program":                          {"out/run.sh", "#!/bin/sh", other},
 		"a page":                             {"out/page.html", "<script>", other},
+		"a drawing that may hold a script":   {"out/drawing.svg", "<svg>", other},
 		"a file without an ending":           {"out/model/LICENSE", "free", other},
 		"a name that is an ending":           {"out/.json", "{}", ""},
 		"an archive by its bytes":            {"out/model/vocab.json", "PK\x03\x04", pickle},

@@ -135,7 +135,7 @@ func checkKind(head []byte, o Output) error {
 			return errors.New("the file is no ONNX model")
 		}
 		return nil
-	case ".json", ".jsonl", ".geojson", ".txt", ".csv", ".tsv", ".md", ".png", ".svg", ".model", ".jinja":
+	case ".json", ".jsonl", ".geojson", ".txt", ".csv", ".tsv", ".md", ".png", ".model", ".jinja":
 		return nil
 	default: // a list of what is harmless, because one of what is not is never complete
 		return errors.New("files of this type are not delivered, because they may run code when they are opened")

@@ -23,7 +23,7 @@ type object struct {
 func (s *Store) list(ctx context.Context, client *minio.Core, a Address) ([]object, error) {
 	if a.Prefix != "" {
 		if info, err := client.StatObject(ctx, a.Bucket, a.Prefix, minio.StatObjectOptions{}); err == nil {
-			return []object{{key: a.Prefix, name: path.Base(a.Prefix), etag: info.ETag, size: info.Size}}, nil
+			return []object{{key: a.Prefix, name: path.Base(a.Prefix), etag: info.ETag, size: info.Size}}, s.fits(a, 1, info.Size)
 		}
 	}
 	prefix := a.Prefix
@@ -46,9 +46,9 @@ func (s *Store) list(ctx context.Context, client *minio.Core, a Address) ([]obje
 			return nil, job.Permanent(fmt.Errorf("the name of the object %q in %s %w: rename it", text.Excerpt(name, 80), a, err))
 		}
 		found = append(found, object{key: info.Key, name: name, etag: info.ETag, size: info.Size})
-		if total += info.Size; len(found) > s.limits.Objects || total > s.limits.Bytes {
-			return nil, job.Permanent(fmt.Errorf("%s holds more than is allowed, which is %s or %s: name a smaller folder",
-				a, text.Count(s.limits.Objects, "object"), text.Bytes(s.limits.Bytes)))
+		total += info.Size
+		if err := s.fits(a, len(found), total); err != nil {
+			return nil, err
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -59,6 +59,15 @@ func (s *Store) list(ctx context.Context, client *minio.Core, a Address) ([]obje
 	}
 	slices.SortFunc(found, func(x, y object) int { return strings.Compare(x.name, y.name) })
 	return found, checkNames(a, found)
+}
+
+// fits refuses what is more than is allowed.
+func (s *Store) fits(a Address, objects int, bytes int64) error {
+	if objects <= s.limits.Objects && bytes <= s.limits.Bytes {
+		return nil
+	}
+	return job.Permanent(fmt.Errorf("%s holds more than is allowed, which is %s or %s: name a smaller folder",
+		a, text.Count(s.limits.Objects, "object"), text.Bytes(s.limits.Bytes)))
 }
 
 // checkNames refuses names that no file system can hold together: an object may have the name of a folder.

@@ -78,6 +78,7 @@ func TestAFolderThatCannotBeReadIsRefusedBeforeAnyDownload(t *testing.T) {
 		"no address":           {nil, "/data/runs", "write s3://bucket/folder"},
 		"too many objects":     {map[string]string{"1": "", "2": "", "3": "", "4": "", "5": "", "6": ""}, "s3://data", "s3://data holds more than is allowed, which is 5 objects or 1000 B: name a smaller folder"},
 		"too many bytes":       {map[string]string{"1": strings.Repeat("x", 600), "2": strings.Repeat("x", 401)}, "s3://data", "holds more than is allowed"},
+		"too large an object":  {map[string]string{"a": strings.Repeat("x", 1001)}, "s3://data/a", "s3://data/a holds more than is allowed"},
 		"an object and folder": {map[string]string{"runs/a": "1", "runs/a/b": "2"}, "s3://data/runs", `in s3://data/runs, "a" is both an object and a folder: rename one`},
 		"an object far above":  {map[string]string{"runs/a": "1", "runs/a/b/c/d": "2"}, "s3://data/runs", `"a" is both an object and a folder`},
 		"a name of dots":       {map[string]string{"runs/../a": "1"}, "s3://data/runs", `the name of the object "../a" in s3://data/runs has an empty part, or a part of dots only: rename it`},

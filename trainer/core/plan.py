@@ -1,6 +1,6 @@
 """The plan: everything that the workers need to know. The driver makes it from the data and the settings."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -138,9 +138,9 @@ class Plan:
     metric: str
     settings: "Settings"
     digest: str
-    champion: Saved | None = field(default=None)
+    champion: Saved | None = None
     details: Any = None  # what the kind itself needs in the workers
-    search: "Search | None" = field(default=None)
+    search: "Search | None" = None
 
     @property
     def models(self) -> Path:

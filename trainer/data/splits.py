@@ -7,7 +7,8 @@ duplicates stay together: no example is both in training and in the test.
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy
 
@@ -57,6 +58,24 @@ def complete(given: Splits, keys: Keys, regression: bool, settings, checks: Chec
         _check_order(splits, rule, checks)
         events.decision("split", _counts(splits), "The file names or the split column define the training, validation and test rows.")
     return splits if regression or not have_targets(splits["train"]) else _known_labels(splits, checks)
+
+
+def by_rarest(
+    given: Mapping[str, Sequence[Example]], inside: Callable[[Example], Iterable[str]], least: int, none: str
+) -> tuple[dict[str, list[Example]], dict[int, Example]]:
+    """The examples with the rarest of what is ``inside`` each as their target, to be spread evenly, and the way back by identity. What fewer
+    than ``least`` examples have does not count, and the target of an example without any other is ``none``."""
+    found = {id(e): {*inside(e)} for rows in given.values() for e in rows}
+    counts = Counter(part for parts in found.values() for part in parts)
+    back: dict[int, Example] = {}
+    swapped: dict[str, list[Example]] = {}
+    for name, rows in given.items():
+        swapped[name] = []
+        for e in rows:
+            rarest = min((p for p in found[id(e)] if counts[p] >= least), key=lambda p: (counts[p], p), default=none)
+            swapped[name].append(replace(e, target=rarest))
+            back[id(swapped[name][-1])] = e
+    return swapped, back
 
 
 def hold_out(

@@ -82,7 +82,3 @@ def section(found: Comparison, things: str) -> Section:
     else:
         inside.append(blocks.text(f"There are fewer than {comparison.FEWEST} {things} on one side, so nothing was tested."))
     return Section(RESULT, "Are they like the training data?", inside)
-
-
-def _chance(p: float) -> str:
-    return f"{p:.1g}" if p >= 1e-9 else "below 1e-9"

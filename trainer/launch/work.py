@@ -207,12 +207,12 @@ def estimate(plan: Plan, device: str) -> Trial:
         return Trial(seconds, device, preflight.hardware(), usage.versions())
 
 
-def predict_with(saved: Saved, device, on_progress=None):
+def predict_with(saved: Saved, device):
     """The predictions of a saved model on its rows."""
     from trainer.train import evaluate
 
     model = saved.kind.load(saved.folder, base=saved.base).to(device)
-    outputs = evaluate.outputs(model, saved.rows, saved.target, device, folded=True, on_progress=on_progress)
+    outputs = evaluate.outputs(model, saved.rows, saved.target, device, folded=True)
     return saved.target.answers(outputs, saved.rows.example_targets())
 
 

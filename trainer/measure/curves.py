@@ -6,6 +6,7 @@ from trainer.measure.histogram import histogram
 from trainer.measure.predictions import Predictions
 
 _THRESHOLDS = tuple(k / 10 for k in range(1, 10))
+_BINS = 20  # of the residuals
 
 
 def binary(a: Predictions, positive_name: str, points: int = 100) -> dict | None:
@@ -29,13 +30,13 @@ def binary(a: Predictions, positive_name: str, points: int = 100) -> dict | None
     }
 
 
-def regression(a: Predictions, points: int = 500, bins: int = 20) -> dict:
+def regression(a: Predictions, points: int = 500) -> dict:
     """The regression part of result.json: pairs of true and predicted in ascending order of the target, and the residuals.
 
     A residual is true minus predicted, in the unit of the target.
     """
     pairs = numpy.stack([a.truth, a.predicted], axis=1)[numpy.argsort(a.truth, kind="stable")]
-    return {"points": _thinned(pairs, points), "residuals": histogram(a.truth - a.predicted, bins)}
+    return {"points": _thinned(pairs, points), "residuals": histogram(a.truth - a.predicted, _BINS)}
 
 
 def _at(threshold: float, scores: numpy.ndarray, positive: numpy.ndarray) -> dict[str, float]:

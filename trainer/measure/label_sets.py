@@ -7,6 +7,7 @@ import numpy
 from trainer.errors import UserError, some
 from trainer.measure import intervals, precision_recall
 from trainer.measure.metric import LOSS, Metric, table as described
+from trainer.measure.predictions import diverged
 
 DESCRIBED = described(
     Metric("f1_micro", "F1 over all labels"),
@@ -34,7 +35,7 @@ class LabelSets:
 
     def __post_init__(self):
         if not numpy.isfinite(self.probabilities).all():
-            raise UserError("diverged", "The predictions of the model are not numbers.", "Set a smaller learning_rate, or another model.")
+            raise diverged()
 
     def __len__(self) -> int:
         return len(self.truth)

@@ -10,6 +10,16 @@ MAX_CLASSES = 50  # with more classes their probabilities are not kept: rows x c
 _HUGE = 1e150  # the square of anything smaller is still a number
 
 
+def diverged() -> UserError:
+    """The error about answers that are not numbers."""
+    return UserError(
+        "diverged",
+        "The predictions of the model are not numbers.",
+        "Set a smaller learning_rate, or mixed_precision to fp32.",
+        "Its training diverged.",
+    )
+
+
 @dataclass(frozen=True)
 class Predictions:
     """The predictions of a model for n rows. Numbers that are not finite raise a UserError, so no metric is computed from them."""
@@ -28,12 +38,7 @@ class Predictions:
             if len(values) != len(self.truth):
                 raise ValueError(f"{len(values)} values of {name} for {len(self.truth)} rows")
             if values.dtype.kind == "f" and not _sound(values):
-                raise UserError(
-                    "diverged",
-                    "The predictions of the model are not numbers.",
-                    "Set a smaller learning_rate, or mixed_precision to fp32.",
-                    "Its training diverged.",
-                )
+                raise diverged()
 
     def __len__(self) -> int:
         return len(self.truth)
@@ -54,10 +59,15 @@ def _sound(values: numpy.ndarray) -> bool:
     return bool((numpy.abs(values) < min(_HUGE, float(numpy.finfo(values.dtype).max))).all())
 
 
+def softmax(scores: numpy.ndarray) -> numpy.ndarray:
+    """The probabilities behind ``scores``, of which the last axis has those of all classes."""
+    odds = numpy.exp(scores - scores.max(axis=-1, keepdims=True))
+    return odds / odds.sum(axis=-1, keepdims=True)
+
+
 def of_scores(truth: numpy.ndarray, scores: numpy.ndarray) -> Predictions:
     """The predictions of a classifier from its ``scores`` (rows x classes, before the softmax)."""
-    odds = numpy.exp(scores - scores.max(axis=1, keepdims=True))
-    probabilities = odds / odds.sum(axis=1, keepdims=True)
+    probabilities = softmax(scores)
     predicted = probabilities.argmax(axis=1).astype(numpy.int64)
     rows = numpy.arange(len(truth))
     return Predictions(

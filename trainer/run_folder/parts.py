@@ -3,6 +3,7 @@
 import io
 import uuid
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy
@@ -28,5 +29,5 @@ def read(file: Path, name: str) -> numpy.ndarray | None:
     try:
         with zipfile.ZipFile(file) as archive:
             return numpy.lib.format.read_array(io.BytesIO(archive.read(name)), allow_pickle=False)
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zipfile.zlib.error):  # type: ignore[attr-defined]
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
         return None

@@ -9,7 +9,7 @@ from trainer.measure import label_errors, metric, metrics, rare_classes
 from trainer.measure.dummy import dummy
 from trainer.measure.histogram import histogram
 from trainer.measure.metric import Metrics
-from trainer.measure.predictions import MAX_CLASSES, Predictions
+from trainer.measure.predictions import MAX_CLASSES, Predictions, softmax
 from trainer.targets import compared, promise as promises, target, temperature as temperatures
 from trainer.targets.doubt import Doubt, Doubts
 from trainer.targets.promise import Kept, Promise
@@ -263,7 +263,7 @@ class Classes:
         return None
 
     def of_logits(self, logits: numpy.ndarray) -> numpy.ndarray:
-        return target.probabilities(logits)
+        return softmax(logits)
 
     comparable = of_logits
 

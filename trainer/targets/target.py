@@ -222,9 +222,3 @@ def labels_and_probabilities(predicted: list[str], odds: numpy.ndarray) -> list[
         {"name": "label", "datatype": "BYTES", "shape": [len(predicted)], "data": predicted},
         {"name": "probability", "datatype": "FP32", "shape": list(odds.shape), "data": [round(float(p), 7) for p in odds.ravel()]},
     ]
-
-
-def probabilities(logits: numpy.ndarray) -> numpy.ndarray:
-    """The probabilities of all classes (rows x classes) behind the logits of a network."""
-    odds = numpy.exp(logits - logits.max(axis=1, keepdims=True))
-    return odds / odds.sum(axis=1, keepdims=True)

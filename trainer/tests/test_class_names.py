@@ -65,8 +65,9 @@ def test_nothing_is_named_where_it_is_not_certain(named, files):
         ("README.md", "class_label:" + "\n" * 500_000 + "names"),
         ("README.md", "class_label:\nnames:\n" + "1:\n" * 200_000 + " " * 200_000),
         ("label_map.json", "[" * 500_000),
+        ("classes.txt", "0 wren\n1 robin\n" + "2" * 5000 + " sparrow\n"),
     ],
-    ids=["blanks", "tabs", "empty lines", "a long card", "brackets"],
+    ids=["blanks", "tabs", "empty lines", "a long card", "brackets", "a long number"],
 )
 def test_hostile_contents_are_read_soon(named, name, content):
     assert named({name: content}) == ({}, "")

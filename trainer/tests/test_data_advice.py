@@ -223,6 +223,12 @@ def test_texts_reveal_the_label_by_its_name(checks, content, level):
     assert found(checks)["label_leak"][0] == level
 
 
+def test_equal_scores_reveal_no_label_whatever_the_order_of_the_rows(checks):
+    rows = [Example("t.csv", i, ("0.5" if i % 4 else "0.7",), label) for i, label in enumerate(["a"] * 20 + ["b"] * 20)]
+    leaks.check(rows, Roles("tabular-classification", ("risk_score",), "label", {"risk_score": NUMBER}), checks)
+    assert found(checks)["label_leak"][0] == "ok"
+
+
 def test_a_label_with_signs_of_regular_expressions_is_a_plain_word(checks):
     rows = [Example("t.csv", i, f"x {label} y", label) for i, label in enumerate(["c++ (fast)", "[a-z]*"] * 20)]
     leaks.check(rows, Roles("text-classification", ("text",), "label"), checks)

@@ -165,6 +165,16 @@ def test_a_small_file_that_unpacks_to_more_than_fits_is_refused(tmp_path, monkey
         read(tmp_path, "a.feather", content)
 
 
+def test_columns_of_one_name_stay_apart_in_all_parts_of_a_file(tmp_path):
+    whole = pyarrow.table([pyarrow.array(range(4)), pyarrow.array("wxyz"), pyarrow.array([5.0, 6, 7, 8])], names=["a", "a", "b"])
+    packed = io.BytesIO()
+    with pyarrow.ipc.new_file(packed, whole.schema) as written:
+        written.write_table(whole, max_chunksize=2)
+    table, _ = read(tmp_path, "a.arrow", packed.getvalue())
+    assert table.columns == ["a", "a 2", "b"]
+    assert rows_of(table) == [["0", "w", "5"], ["1", "x", "6"], ["2", "y", "7"], ["3", "z", "8"]]
+
+
 def test_rows_of_arff(tmp_path):
     head = "% of lakes\n@RELATION lakes\n@attribute 'mean depth' numeric\n@attribute class {x, 'y z'}\n@DATA\n"
     table, _ = read(tmp_path, "a.arff", head + "1.5, x\n?, 'y z'\n% a comment\n\n2, 'it\\'s'\n1,2,3\n")

@@ -156,3 +156,15 @@ def test_rows_that_all_belong_together_cannot_be_divided(rows, group_column, par
     with pytest.raises(UserError, match=part) as refused:
         _complete({"train": rows}, 42, events, group_column=group_column)
     assert refused.value.code == "too_few_groups"
+
+
+def test_examples_are_spread_by_the_rarest_that_is_in_them():
+    rows = [Example("a.csv", n, "", target) for n, target in enumerate(["a;b", "b;a", "a", "c;a", "c", ""])]
+    swapped, back = splits.by_rarest({"train": rows[:4], "test": rows[4:]}, lambda e: filter(None, e.target.split(";")), 2, "none")
+    assert {n: [e.target for e in r] for n, r in swapped.items()} == {"train": ["b", "b", "a", "c"], "test": ["c", "none"]}
+    assert [back[id(e)] for r in swapped.values() for e in r] == rows
+    assert [e.target for e in splits.by_rarest({"train": rows}, lambda e: filter(None, e.target.split(";")), 3, "none")[0]["train"]][3:] == [
+        "a",
+        "none",
+        "none",
+    ]

@@ -230,6 +230,7 @@ def test_a_value_of_json_is_the_text_that_a_csv_file_would_hold(value, cell):
         pytest.param({"rows": [{"a": 1}], "version": 3}, ["a"], [["1"]], id="the only list of objects in an object"),
         pytest.param({"a": [1, 2], "b": ["x", "y"]}, ["a", "b"], [["1", "x"], ["2", "y"]], id="one list for each column"),
         pytest.param({"a": {"0": 1, "1": 2}, "b": {"0": "x", "1": "y"}}, ["a", "b"], [["1", "x"], ["2", "y"]], id="pandas with row numbers"),
+        pytest.param({"a": {"k": 1, "l": 2}, "b": {"l": "y", "k": "x"}}, ["a", "b"], [["1", "x"], ["2", "y"]], id="rows in another order"),
         pytest.param([{"a": {"b": 1, "c": {"d": 2}}}], ["a.b", "a.c.d"], [["1", "2"]], id="objects in objects"),
     ],
 )
@@ -237,6 +238,17 @@ def test_the_layouts_of_json_become_columns_and_rows(document, columns, rows):
     found = objects.document("a.json", json.dumps(document))
     assert found.columns == columns
     assert [row for _, row in found.rows] == rows
+
+
+def test_columns_of_other_rows_are_not_put_together():
+    with pytest.raises(NotATable, match="list of JSON objects"):
+        objects.document("a.json", json.dumps({"a": {"k": 1, "l": 2}, "b": {"k": "x", "m": "y"}}))
+
+
+def test_objects_whose_keys_are_ids_are_refused_before_they_fill_the_memory(monkeypatch):
+    monkeypatch.setattr(objects, "memory", lambda: 1 << 20)
+    with pytest.raises(UserError, match="200 objects have 200 different keys"):
+        objects.lines("a.jsonl", "\n".join(json.dumps({f"user{i}": 1}) for i in range(200)))
 
 
 def test_lines_of_json_that_are_broken_are_counted_with_the_first_number():

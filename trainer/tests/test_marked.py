@@ -36,7 +36,17 @@ def test_numbered_values_are_columns_and_what_is_not_there_is_0():
 
 @pytest.mark.parametrize(
     "text",
-    ["", "a,b\n" * 9, _TEXTS[:120], "12:30 15:40\n" * 9, "1 2\n" * 9, "meet at 10:30\n" * 9, "word:1 other:2\n" * 9, "1 1:2\n" * 5 + "1 text\n" * 5],
+    [
+        "",
+        "a,b\n" * 9,
+        _TEXTS[:120],
+        "12:30 15:40\n" * 9,
+        "1 2\n" * 9,
+        "meet at 10:30\n" * 9,
+        "word:1 other:2\n" * 9,
+        "1 1:2\n" * 5 + "1 text\n" * 5,
+        f"1 {'1' * 5000}:2\n" * 9,
+    ],
 )
 def test_other_lines_are_left_to_others(text):
     assert marked.read("a.txt", text) is None

@@ -22,10 +22,9 @@ from trainer.kinds.pixels.target import Counted, PixelClasses
 from trainer.kinds.tokens.target import NO_WORD, Tags
 from trainer.measure.intervals import of_share, wilson
 from trainer.measure.label_sets import LabelSets
-from trainer.measure.predictions import Predictions
+from trainer.measure.predictions import Predictions, softmax
 from trainer.targets import promise
 from trainer.targets.promise import Promise, Promising
-from trainer.targets.target import probabilities
 
 FOUR = Labels(("a", "b", "c", "d"))
 
@@ -247,7 +246,7 @@ def tagged(texts: int, seed: int, sure: float = 2.0) -> Predictions:
         row[:words] = chance.choice(4, words, p=[0.8, 0.08, 0.06, 0.06])
     flat, hard = truth[truth != NO_WORD], numpy.repeat(chance.gamma(4, 0.25, texts), (truth != NO_WORD).sum(axis=1))
     logits = chance.normal(0, 1, (len(flat), 4)) + (sure / hard)[:, None] * numpy.eye(4)[flat] + [1.0, 0, 0, 0]
-    return TAGS.answers(probabilities(logits), truth)
+    return TAGS.answers(softmax(logits), truth)
 
 
 @pytest.mark.parametrize(("texts", "most"), [(60, 0.97), (400, 0.93)])

@@ -15,10 +15,10 @@ from trainer.export import tempered as sections
 from trainer.kinds.label_sets.target import Labels
 from trainer.kinds.tokens.target import NO_WORD, Tags
 from trainer.launch import work
+from trainer.measure.predictions import softmax
 from trainer.targets import temperature
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
-from trainer.targets.target import probabilities
 from trainer.targets.temperature import FEWEST, LEAST, MOST, NONE
 from trainer.train import evaluate
 
@@ -30,14 +30,14 @@ def drawn(rows: int, too_sure: float, seed: int = 1, outputs: int = 3) -> tuple[
     """Scores of a network (float32) that are ``too_sure`` times too large, and the right classes."""
     random = numpy.random.default_rng(seed)
     scores = random.normal(0, 2, (rows, outputs))
-    right = numpy.asarray([random.choice(outputs, p=p) for p in probabilities(scores)])
+    right = numpy.asarray([random.choice(outputs, p=p) for p in softmax(scores)])
     return (scores * too_sure).astype(numpy.float32), right
 
 
 @given(rows=st.integers(1, 40), classes=st.integers(2, 6), at=TEMPERATURES, scale=st.sampled_from([1e-7, 0.1, 3, 80]), seed=st.integers(0, 9))
 def test_the_answer_of_classes_never_changes(rows, classes, at, scale, seed):
     scores = numpy.random.default_rng(seed).normal(0, scale, (rows, classes)).astype(numpy.float32)
-    before = probabilities(scores)
+    before = softmax(scores)
     after = Classes(tuple(map(str, range(classes))), temperature=at).tempered(before)
     assert (after.argmax(axis=1) == before.argmax(axis=1)).all()
     assert after.dtype == before.dtype and numpy.allclose(after.sum(axis=1), 1, atol=1e-5) and (after >= 0).all()
@@ -46,12 +46,12 @@ def test_the_answer_of_classes_never_changes(rows, classes, at, scale, seed):
 @given(at=TEMPERATURES, seed=st.integers(0, 9))
 def test_it_is_the_softmax_of_divided_scores(at, seed):
     scores = numpy.random.default_rng(seed).normal(0, 3, (20, 4))
-    assert numpy.allclose(temperature.of_classes(probabilities(scores), at), probabilities(scores / at), atol=1e-9)
+    assert numpy.allclose(temperature.of_classes(softmax(scores), at), softmax(scores / at), atol=1e-9)
     assert numpy.allclose(temperature.of_labels(1 / (1 + numpy.exp(-scores)), at), 1 / (1 + numpy.exp(-scores / at)), atol=1e-9)
 
 
 def test_a_model_without_one_keeps_the_same_bits():
-    outputs = probabilities(drawn(30, 1)[0])
+    outputs = softmax(drawn(30, 1)[0])
     for target in (ABC, registry.restored({"labels": ["a", "b", "c"]}), Number(0.0, 1.0)):
         assert temperature.applied(target, outputs) is outputs
     assert "temperature" not in ABC.described()
@@ -60,7 +60,7 @@ def test_a_model_without_one_keeps_the_same_bits():
 @pytest.mark.parametrize("too_sure", [0.25, 0.5, 1, 2, 5])
 def test_the_planted_one_is_found(too_sure):
     scores, right = drawn(3000, too_sure)
-    found = temperature.chosen(ABC.held_out(probabilities(scores), right))
+    found = temperature.chosen(ABC.held_out(softmax(scores), right))
     assert found.temperature == pytest.approx(too_sure, rel=0.1) and (found.rows, found.why) == (3000, "")
     labels = Labels(("a", "b", "c"))
     random = numpy.random.default_rng(2)
@@ -72,12 +72,12 @@ def test_the_planted_one_is_found(too_sure):
 
 def test_few_rows_choose_none_and_say_so():
     scores, right = drawn(FEWEST, 5)
-    found = temperature.chosen(ABC.held_out(probabilities(scores[1:]), right[1:]), "texts")
+    found = temperature.chosen(ABC.held_out(softmax(scores[1:]), right[1:]), "texts")
     assert found.temperature == NONE and f"{FEWEST} held-out texts on, and there are {FEWEST - 1}" in found.why
-    assert temperature.chosen(ABC.held_out(probabilities(scores), right)).temperature > 2
+    assert temperature.chosen(ABC.held_out(softmax(scores), right)).temperature > 2
     unknown = numpy.full(FEWEST, -1)
-    assert temperature.chosen(ABC.held_out(probabilities(scores), unknown)).temperature == NONE
-    assert temperature.chosen(ABC.held_out(probabilities(scores[:0]), right[:0])).temperature == NONE
+    assert temperature.chosen(ABC.held_out(softmax(scores), unknown)).temperature == NONE
+    assert temperature.chosen(ABC.held_out(softmax(scores[:0]), right[:0])).temperature == NONE
 
 
 @pytest.mark.parametrize("sure", [0.9, 0.99, 1 - 1e-7])
@@ -89,14 +89,14 @@ def test_rows_that_are_all_right_do_not_make_a_model_as_sure_as_one_can_be(sure)
 
 def test_a_gain_that_chance_explains_is_none():
     assert temperature._TRIED[temperature._PLAIN] == NONE
-    found = [temperature.chosen(ABC.held_out(probabilities(s), r)).temperature for s, r in (drawn(60, 1, seed) for seed in range(30))]
+    found = [temperature.chosen(ABC.held_out(softmax(s), r)).temperature for s, r in (drawn(60, 1, seed) for seed in range(30))]
     assert sum(t == NONE for t in found) > 20
 
 
 def test_many_outputs_are_looked_at_in_part(monkeypatch):
     scores, right = drawn(3000, 3)
     monkeypatch.setattr(temperature, "CELLS", 3000)
-    assert temperature.chosen(ABC.held_out(probabilities(scores), right)).temperature == pytest.approx(3, rel=0.2)
+    assert temperature.chosen(ABC.held_out(softmax(scores), right)).temperature == pytest.approx(3, rel=0.2)
 
 
 def test_words_of_a_text_are_no_rows():
@@ -104,8 +104,8 @@ def test_words_of_a_text_are_no_rows():
     scores, right = drawn(10 * (FEWEST - 1), 4)
     rows = numpy.full((FEWEST - 1, 12), NO_WORD)
     rows[:, 1:11] = right.reshape(-1, 10)
-    assert temperature.chosen(tags.held_out(probabilities(scores), rows)).temperature == NONE
-    more, outputs = numpy.concatenate([rows, rows]), probabilities(numpy.concatenate([scores, scores]))
+    assert temperature.chosen(tags.held_out(softmax(scores), rows)).temperature == NONE
+    more, outputs = numpy.concatenate([rows, rows]), softmax(numpy.concatenate([scores, scores]))
     assert temperature.chosen(tags.held_out(outputs, more)).temperature == pytest.approx(4, rel=0.3)
 
 
@@ -163,7 +163,7 @@ def test_a_worker_chooses_it_and_answers_at_it(classes):
     assert found.calibrated.temperature == found.target.temperature == pytest.approx(3.0, rel=0.2)
     assert list(found.answers) == ["train", "validation", "test"]
     scores = plan.splits["test"].features.scores
-    right = probabilities(scores / found.target.temperature)[numpy.arange(400), plan.splits["test"].targets]
+    right = softmax(scores / found.target.temperature)[numpy.arange(400), plan.splits["test"].targets]
     assert numpy.allclose(found.answers["test"].likelihood, right, atol=1e-4)
     told = sections.training(SimpleNamespace(calibrated=found.calibrated, answers=found.answers), found.target, Said())
     written = {f.name: f.value for f in told[0].blocks[0].facts}

@@ -56,7 +56,6 @@ func (s *Server) Handler() http.Handler {
 		"POST /datasets/{id}/extract":                          s.submitDataset,
 		"POST /datasets/{id}/metadata":                         s.addMetadata,
 		"GET /datasets/{id}/metadata":                          s.listMetadata,
-		"PATCH /datasets/{id}/thumbnail/{thumbnail}":           s.setDatasetThumbnail,
 		"GET /folders/{id}/path":                               s.folderPath,
 		"GET /files/{id}":                                      s.download,
 		"GET /files/{id}/url/{$}":                              s.downloadURL,

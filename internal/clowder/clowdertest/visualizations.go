@@ -140,21 +140,6 @@ func (s *Server) addThumbnail(_ http.ResponseWriter, r *http.Request, u user) (a
 	return map[string]any{"creator": u, "created": now(), "bytes": got.size, "content_type": typed(got.kind), "downloads": 0, "id": id}, nil
 }
 
-func (s *Server) setDatasetThumbnail(_ http.ResponseWriter, r *http.Request, u user) (any, *refusal) {
-	s.state.mu.Lock()
-	defer s.state.mu.Unlock()
-	d, no := s.state.allowed(r.PathValue("id"), u, "editor")
-	if no != nil {
-		return nil, no
-	}
-	id := r.PathValue("thumbnail")
-	if !s.state.thumbnails[id] {
-		return nil, refuse(http.StatusNotFound, "Thumbnail %s not found", id)
-	}
-	d.ThumbnailID = &id
-	return *d, nil
-}
-
 func (s *Server) setFileThumbnail(_ http.ResponseWriter, r *http.Request, u user) (any, *refusal) {
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()

@@ -179,7 +179,6 @@ type datasetRow struct {
 	ID          string `json:"id"`
 	Name        string `json:"name"`
 	Description string `json:"description"`
-	Thumbnail   string `json:"thumbnail"`
 }
 
 // Dataset reads a dataset. v1 tells neither its creator nor who may see it.
@@ -189,7 +188,7 @@ func (s *Session) Dataset(ctx context.Context, id string) (clowder.Dataset, erro
 		return clowder.Dataset{}, err
 	}
 	err := s.do(ctx, get("read the dataset", mayView, &row, "datasets", id))
-	return clowder.Dataset{ID: row.ID, Name: row.Name, Description: row.Description, ThumbnailID: row.Thumbnail}, err
+	return clowder.Dataset{ID: row.ID, Name: row.Name, Description: row.Description}, err
 }
 
 // CreateDataset makes a dataset of the user and returns its id. After an error of kind unknown it may exist.

@@ -27,7 +27,7 @@ import (
 // Platform is where datasets lie.
 type Platform interface {
 	model.Clowders
-	// Stage lays the files of the job's dataset into dir and returns them.
+	// Stage puts the files of the job's dataset into dir and returns them.
 	Stage(ctx context.Context, rec job.Record, dir disk.Folder, say platform.Say) ([]job.Input, []job.NotRead, error)
 	// StageMany adds the files of the other datasets that the settings name; see [platform.Platform].
 	StageMany(ctx context.Context, rec job.Record, own []job.Input, room platform.Room, say platform.Say) ([]job.Input, []job.NotRead, error)

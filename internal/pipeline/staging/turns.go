@@ -8,7 +8,7 @@ import (
 )
 
 // maxKept is how many files the jobs that let others go first may keep in memory, all together: about 50 MB. A job beyond it begins its next turn as
-// after a kill: it lists and downloads nothing again, but lays its files once more.
+// after a kill: it lists and downloads nothing again, but puts its files into their places once more.
 const maxKept = 100_000
 
 // turn is how far the staging of a job is.

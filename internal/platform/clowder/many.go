@@ -29,7 +29,7 @@ const (
 // errTurn says why a job of many datasets stands back for a moment.
 var errTurn = errors.New("the downloads of other jobs take their turn")
 
-// StageMany lays the files of the datasets that the settings of the job name into room.Inputs, beside own, the files of its own dataset. It goes
+// StageMany puts the files of the datasets that the settings of the job name into room.Inputs, beside own, the files of its own dataset. It goes
 // through them in small parts, and keeps in room.Notes what it has listed: a call after an error or a kill lists nothing twice. A turn ends when a
 // job of another user wants the place; the next one goes on with what room.Kept has, and does nothing twice.
 func (c *Platform) StageMany(ctx context.Context, rec job.Record, own []job.Input, room platform.Room, say platform.Say) ([]job.Input, []job.NotRead, error) {
@@ -82,7 +82,7 @@ func (m *many) begin(ctx context.Context, own []job.Input, room platform.Room) (
 	return n, nil
 }
 
-// made returns what all turns together have laid and left out.
+// made returns what all turns together have staged and left out.
 func (m *many) made(own []job.Input) ([]job.Input, []job.NotRead, error) {
 	ignore.Tell(m.ignored, m.say.Note)
 	if m.hidden > 0 {
@@ -179,7 +179,7 @@ func (m *many) tell(sets int) {
 	}
 }
 
-// stage lays the listed files of some datasets into their folders. After an error nothing counts of them.
+// stage puts the listed files of some datasets into their folders. After an error nothing counts of them.
 func (m *many) stage(ctx context.Context, sets []oneSet, batch []listed) (err error) {
 	before := *m.sofar
 	defer func() {

@@ -33,7 +33,7 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// stageModel lays the given model where no file of a dataset lies, since hidden ones are left out. A folder is packed as the
+// stageModel puts the given model where no file of a dataset lies, since hidden ones are left out. A folder is packed as the
 // deliverables are, so that the trainer reads both alike.
 func (f *Platform) stageModel(to *os.Root) (in job.Input, err error) {
 	name := ".model/" + filepath.Base(f.model)

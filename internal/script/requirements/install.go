@@ -192,9 +192,14 @@ func seal(root *os.Root, dir string) error {
 		switch {
 		case err != nil:
 			return err
+		case startsItself(d.Name()) && d.IsDir():
+			if err := root.RemoveAll(path); err != nil {
+				return err
+			}
+			return fs.SkipDir
 		case d.IsDir():
 			return root.Chmod(path, 0o755)
-		case !d.Type().IsRegular() || startsItself(filepath.Base(path)):
+		case !d.Type().IsRegular() || startsItself(d.Name()):
 			return root.Remove(path)
 		default:
 			return root.Chmod(path, 0o444)
@@ -202,7 +207,8 @@ func seal(root *os.Root, dir string) error {
 	})
 }
 
-// startsItself reports whether Python runs a file with this name without an import.
+// startsItself reports whether Python runs what has this name without an import. A module may be a file of several endings or a folder.
 func startsItself(name string) bool {
-	return strings.HasSuffix(name, ".pth") || name == "sitecustomize.py" || name == "usercustomize.py"
+	module, _, _ := strings.Cut(name, ".")
+	return strings.HasSuffix(name, ".pth") || module == "sitecustomize" || module == "usercustomize"
 }

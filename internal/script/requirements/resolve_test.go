@@ -146,7 +146,10 @@ func TestAListAllowsItsPackagesAndThoseOfTheImage(t *testing.T) {
 func TestAnInstallationHasNothingThatPythonRunsByItself(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, file := range []string{"alpha/__init__.py", "alpha.pth", "sitecustomize.py", "alpha/usercustomize.py", "alpha/data.pth.txt"} {
+	for _, file := range []string{
+		"alpha/__init__.py", "alpha/data.pth.txt", "alpha.pth", "sitecustomize.py", "alpha/usercustomize.py",
+		"sitecustomize.cpython-313-x86_64-linux-gnu.so", "usercustomize/__init__.py",
+	} {
 		path := filepath.Join(dir, site, file)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		require.NoError(t, os.WriteFile(path, []byte("x"), 0o600))

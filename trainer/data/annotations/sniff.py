@@ -30,12 +30,12 @@ def head(source: Input, size: int) -> bytes:
         return b""
 
 
-def tail(source: Input, size: int = TAIL) -> bytes:
-    """At most ``size`` bytes from the end."""
+def tail(source: Input) -> bytes:
+    """At most ``TAIL`` bytes from the end."""
     try:
         with open(source.file, "rb") as file:
-            file.seek(max(0, source.size - size))
-            return file.read(size)
+            file.seek(max(0, source.size - TAIL))
+            return file.read(TAIL)
     except OSError:
         return b""
 

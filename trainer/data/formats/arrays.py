@@ -28,7 +28,7 @@ def read(name: str, file: Path, ending: str, head: bytes) -> Table:
     columns, end = _parse(name, file, "arrow_child.py" if of_arrow else "arrays_child.py")
     if not columns or not columns[0][1]:
         raise NotATable("has no rows")
-    rows = list(enumerate(map(list, zip(*([cell(v) for v in values] for _, values in columns))), 1))
+    rows = list(enumerate(map(list, zip(*([cell(v) for v in values] for _, values in columns), strict=True)), 1))
     return Table(name, [n for n, _ in columns], rows, notes=end["notes"], in_order=not end.get("by_name"))
 
 

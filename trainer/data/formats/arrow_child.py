@@ -33,7 +33,7 @@ def batches(path: str):
 
 
 def main(path: str, cells: int) -> None:
-    columns: dict[str, list] = {}
+    columns: dict[int, tuple[str, list]] = {}  # by their places: two may have one name
     skipped: set[str] = set()
     rows = 0
     for part in batches(path):
@@ -42,13 +42,13 @@ def main(path: str, cells: int) -> None:
         if rows * max(1, table.num_columns) > cells:
             say({"size": f"It has more than {cells // max(1, table.num_columns)} rows of {table.num_columns} columns."})
             return
-        for field, column in zip(table.schema, table.columns):
+        for place, (field, column) in enumerate(zip(table.schema, table.columns)):
             if pyarrow.types.is_binary(field.type) or pyarrow.types.is_large_binary(field.type) or pyarrow.types.is_fixed_size_binary(field.type):
                 skipped.add(field.name)
             else:
-                columns.setdefault(field.name, []).extend(column.to_pylist())
-    for name, values in columns.items():
-        say([name, values])
+                columns.setdefault(place, (field.name, []))[1].extend(column.to_pylist())
+    for column in columns.values():
+        say(column)
     say({"notes": [f"columns of bytes are not read: {', '.join(sorted(skipped)[:4])}"] if skipped else []})
 
 

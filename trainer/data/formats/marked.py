@@ -11,7 +11,7 @@ _LOOK = 50  # lines at the beginning
 _FEWEST = 5
 _CLASS = re.compile(r"__label__(\S+)")
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-_SPARSE = re.compile(rf"({_NUMBER}(?:,{_NUMBER})*)(?: +qid:(\d+))?((?: +\d+:{_NUMBER})*) *(?:#.*)?")
+_SPARSE = re.compile(rf"({_NUMBER}(?:,{_NUMBER})*)(?: +qid:(\d+))?((?: +\d{{1,18}}:{_NUMBER})*) *(?:#.*)?")
 _MOST_COLUMNS = 20_000
 SEVERAL = ";"  # between the classes of a line
 

@@ -4,16 +4,20 @@ import json
 import math
 
 from trainer.data import names
+from trainer.data.formats.memory import MEMORY_SHARE, too_large
 from trainer.data.formats.repairs import Repair
 from trainer.data.formats.table import NotATable, Table
+from trainer.memory import memory
 
 _LEVELS = 4  # of objects in objects
+_PLACE_BYTES = 8  # of memory for a cell of a row, even if it is empty
 _SPLIT = "split"  # the column that says in which list a row stood
 _NO_LINE = "are not JSON objects"
 
 
 def lines(name: str, text: str) -> Table:
-    """One JSON object in each line. Lines that are none count as bad rows. Raises NotATable where these prevail."""
+    """One JSON object in each line. Lines that are none count as bad rows. Raises NotATable where these prevail, and UserError for more columns than
+    fit into memory."""
     values = []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
@@ -124,8 +128,10 @@ def _type(value) -> str:
 
 
 def _columns(value: dict) -> list[dict]:
-    """The rows of an object that has a list, or an object by row numbers, for each column: what pandas writes. None for any other."""
-    columns = [list(c.values()) if isinstance(c, dict) else c for c in value.values()]
+    """The rows of an object that has a list, or an object by the names of rows, for each column: what pandas writes. None for any other."""
+    columns = list(value.values())
+    if columns and all(isinstance(c, dict) and c.keys() == columns[0].keys() for c in columns):
+        columns = [[c[row] for row in columns[0]] for c in columns]  # each may have its rows in another order
     if len(columns) < 2 or not all(isinstance(c, list) and len(c) == len(columns[0]) for c in columns):
         return []
     return [dict(zip(value, row)) for row in zip(*columns)]
@@ -137,6 +143,8 @@ def _table(name: str, values: list[tuple[int, object]], fault: str) -> Table:
     if not values or len(bad) > len(objects):
         raise NotATable(fault)
     columns = list(dict.fromkeys(key for _, value in objects for key in value))
+    if _PLACE_BYTES * len(objects) * len(columns) > memory() // MEMORY_SHARE:
+        raise too_large(name, f"Its {len(objects):,} objects have {len(columns):,} different keys, which would be columns.")
     rows = [(i, [cell(o.get(c)) for c in columns]) for i, o in objects]
     return Table(name, columns, rows, bad_rows=len(bad), first_bad=bad[0] if bad else 0, fault=_NO_LINE)
 

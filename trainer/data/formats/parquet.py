@@ -49,7 +49,7 @@ def read(
 ) -> Table:
     """The rows of a Parquet file, counted from 1. Structures become columns with dotted names, lists become JSON. A cell of a column of
     images is the name that ``parquet_images.name_of`` gives to the image; other columns of bytes are left out. Numbers that stand for
-    names by the file's own words become these names. The cells of a large file, and of a part of a ``large`` table, are in a file on the volume of
+    names, as the file says, become these names. The cells of a large file, and of a part of a ``large`` table, are in a file on the volume of
     ``folder``, if it is given; of its columns those in ``only`` are read, if any is named. ``named`` are those of ids and groups, both in lower
     case. Raises NotATable, UserError for a file that will not fit into memory, before it is read, and OSError where that disk is full.
     """
@@ -282,7 +282,7 @@ def _sizes(metadata, kept: Collection[str]) -> dict[str, int]:
 
 
 def _check_size(name: str, metadata, kept: dict[str, str]) -> None:
-    """Raise UserError where by the file's own words its rows would fill the memory: a kilobyte may hold a billion equal ones."""
+    """Raise UserError where the file says that its rows would fill the memory: a kilobyte may hold a billion equal ones."""
     size = sum(_sizes(metadata, kept).values())
     if max(CELL_BYTES * metadata.num_rows * metadata.num_columns, MEMORY_SHARE * size) > memory():
         raise too_large(name, f"It has {metadata.num_rows} rows of {metadata.num_columns} columns, {size / 1e9:.1f} GB in all.")

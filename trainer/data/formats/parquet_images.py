@@ -79,7 +79,7 @@ def extract(source: Input, folder: Path, budget: Budget) -> list[Input]:
 
 
 def _check_groups(source: Input, metadata) -> None:
-    """Raise UserError where by the file's own words a part of it would fill the memory: parts are read as a whole."""
+    """Raise UserError where the file says that a part of it would fill the memory: parts are read as a whole."""
     largest = max((metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups)), default=0)
     if MEMORY_SHARE * largest > memory():
         raise too_large(source.name, f"One of its row groups has {largest / 1e9:.1f} GB: write it with smaller ones.")

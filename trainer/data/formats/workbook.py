@@ -66,7 +66,7 @@ def read(name: str, file: Path, wanted: set[str], repair: bool, sheet: str) -> l
 
 
 def _check_size(name: str, file: Path) -> None:
-    """Raise UserError where by the file's own words it unpacks to more than fits."""
+    """Raise UserError where the file says that it unpacks to more than fits."""
     if not zipfile.is_zipfile(file):
         return
     try:

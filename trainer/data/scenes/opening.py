@@ -54,10 +54,6 @@ class Scene:
         return self.width * self.height
 
     @property
-    def is_placed(self) -> bool:
-        return bool(self.crs)
-
-    @property
     def form(self) -> rasters.Form:
         """How it is stored, as pictures say it."""
         plain = self.dtype == "uint8" and self.bands in (1, 3)

@@ -17,6 +17,7 @@ from trainer.kinds.boosted.boosting import Rows, Shape
 from trainer.kinds.boosted.forest import MAX_CATEGORIES
 from trainer.kinds.derived.part import Part, frequent
 from trainer.measure import linear
+from trainer.measure.predictions import softmax
 
 Fold = tuple[numpy.ndarray, numpy.ndarray]  # the rows to fit on, and those that are held out
 
@@ -154,10 +155,7 @@ class Judge:
 
     def answers(self, scores: numpy.ndarray) -> numpy.ndarray:
         """The probabilities or the numbers of ``scores`` (rows x outputs)."""
-        if not self.classes:
-            return scores[:, 0]
-        odds = numpy.exp(scores - scores.max(axis=1, keepdims=True))
-        return odds / odds.sum(axis=1, keepdims=True)
+        return softmax(scores) if self.classes else scores[:, 0]
 
 
 def better(before: numpy.ndarray, after: numpy.ndarray, errors: float = 1.0, blocks: int = 0) -> bool:

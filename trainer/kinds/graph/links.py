@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy
 
-from trainer.errors import UserError
 from trainer.measure import intervals, rank_statistics
 from trainer.measure.metric import LOSS, Metric, table
+from trainer.measure.predictions import diverged
 
 HITS = (1, 10, 100)
 DESCRIBED = table(
@@ -42,12 +42,7 @@ class LinkAnswers:
         if not len(self.positive) == len(self.negative) == len(self.ranks) == len(self.sources):
             raise ValueError(f"{len(self.positive)}, {len(self.negative)}, {len(self.ranks)} and {len(self.sources)} values for one set of edges")
         if not all(numpy.isfinite(v).all() for v in (self.positive, self.negative, self.ranks)):
-            raise UserError(
-                "diverged",
-                "The predictions of the model are not numbers.",
-                "Set a smaller learning_rate, or mixed_precision to fp32.",
-                "Its training diverged.",
-            )
+            raise diverged()
 
     def __len__(self) -> int:
         return len(self.positive)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy
 
-from trainer.errors import UserError
 from trainer.measure import intervals
 from trainer.measure.metric import LOSS, Metric, table
+from trainer.measure.predictions import diverged
 
 DESCRIBED = table(
     Metric("exact_match", "exact match"),
@@ -30,12 +30,7 @@ class Likelihoods:
 
     def __post_init__(self):
         if not numpy.isfinite(self.nats).all():
-            raise UserError(
-                "diverged",
-                "The predictions of the model are not numbers.",
-                "Set a smaller learning_rate, or mixed_precision to fp32.",
-                "Its training diverged.",
-            )
+            raise diverged()
 
     def __len__(self) -> int:
         return len(self.nats)

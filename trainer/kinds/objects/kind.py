@@ -54,7 +54,7 @@ class ObjectsInPictures(ExampleKind):
     def read_rows(self, sources, columns, settings, events):
         from trainer.kinds.objects import reading
 
-        return reading.to_predict(self, sources)
+        return reading.to_predict(sources)
 
     def labels_of(self, target: str, separator: str) -> list[str]:
         from trainer.kinds.objects import truth

@@ -147,16 +147,8 @@ def _split(given: dict[str, list[Example]], parts: dict[str, str], keys: Keys, s
             "groups", len(set(scenes.values())),
             f"The names of the pictures say that they are parts of {len(set(scenes.values()))} scenes. Parts of one scene stay together.",
         )  # fmt: skip
-    counts = collections.Counter(label for rows in given.values() for e in rows for label in set(truths.labels(e.target)))
-    back: dict[int, Example] = {}
-    swapped: dict[str, list[Example]] = {}
-    for name, rows in given.items():
-        swapped[name] = []
-        for e in rows:
-            inside = set(truths.labels(e.target))
-            swap = replace(e, target=min(inside, key=lambda k: (counts[k], k), default=""), group=scenes.get(e.file, ""))
-            back[id(swap)] = replace(e, group=swap.group)
-            swapped[name].append(swap)
+    given = {name: [replace(e, group=scenes.get(e.file, "")) for e in rows] for name, rows in given.items()}
+    swapped, back = splits.by_rarest(given, lambda e: truths.labels(e.target), 1, "")
     of_swapped = Keys(lambda e: keys(back[id(e)]))
     held = splits.hold_out(
         swapped, of_swapped, settings, "pictures", "the labels", "The names of files", checks, _FRAMES if parts else ordered.SCENES
@@ -183,12 +175,11 @@ def _check_labels(labels: tuple[str, ...], annotated: Annotated, complete: dict[
         checks.warning("small_classes", f"Some labels have fewer than {_FEW_OBJECTS} objects in training, and will be found poorly: {some(few, 8)}.")
 
 
-def to_predict(kind: Kind, sources: Sources, labels_known: bool = True) -> tuple[list[Example], list[str], int]:
+def to_predict(sources: Sources) -> tuple[list[Example], list[str], int]:
     """All pictures of a dataset, with their objects where it has annotations that can be read, and the files."""
     if not sources.images:
         raise UserError("no_data", "The dataset has no pictures, which the model reads.", "Add PNG, JPEG or TIFF files, or choose another model.")
     targets, files = _annotated(sources)
-    targets = targets if labels_known else {}
     examples = [Example(i.name, 0, i.file, targets.get(i.name, "")) for i in sources.images if i.name not in files]
     readable = [e for e in examples if images.decodes(e.content, whole=False)]
     return readable, [e.file for e in readable], len(examples) - len(readable)

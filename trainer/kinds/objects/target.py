@@ -6,7 +6,6 @@ from typing import ClassVar, Self
 
 import numpy
 
-from trainer.errors import UserError
 from trainer.kinds.objects import decoding, outlines, scores, sure, texts, truth as truths
 from trainer.kinds.objects.answers import Answers, count_errors, counts, f1, hits
 from trainer.kinds.objects.scores import Boxes, Matched
@@ -14,6 +13,7 @@ from trainer.kinds.objects.truth import Truth
 from trainer.measure import intervals
 from trainer.measure.histogram import histogram
 from trainer.measure.metric import LOSS, Metric, asked_for, table
+from trainer.measure.predictions import diverged
 from trainer.targets import promise as promises, target
 from trainer.targets.promise import Kept, Promise, Unit
 
@@ -84,7 +84,7 @@ class Objects:
 
     def answers(self, outputs: numpy.ndarray, truth: numpy.ndarray) -> Answers:
         if not numpy.isfinite(outputs).all():
-            raise UserError("diverged", "The predictions of the model are not numbers.", "Set a smaller learning_rate.", "Its training diverged.")
+            raise diverged()
         return Answers(list(truth), [self.boxes(row) for row in outputs], len(self.labels), self.most, self.threshold, self.outlined)
 
     def overview(self, outputs: numpy.ndarray, settings) -> dict:
@@ -194,11 +194,11 @@ class Objects:
         boxes = [Boxes(numpy.asarray([label]), numpy.ones(1), share * (t.width, t.height, t.width, t.height)) for t in test]
         return self.of_boxes(list(test), boxes), "one box of the mean size in the middle"
 
-    def of_boxes(self, truth: list[Truth], boxes: list[Boxes], threshold: float = 0.0) -> Answers:
+    def of_boxes(self, truth: list[Truth], boxes: list[Boxes]) -> Answers:
         """The answers of a model that finds boxes only: ellipses in them, where outlines are asked for."""
         if self.outlined:
             boxes = [replace(b, outlines=tuple(outlines.ellipse(box) for box in b.boxes)) for b in boxes]
-        return Answers(truth, boxes, len(self.labels), self.most, threshold, self.outlined)
+        return Answers(truth, boxes, len(self.labels), self.most, 0.0, self.outlined)
 
     def decided(self, answers: dict[str, Answers]) -> tuple[Self, dict[str, Answers]]:
         """The score from which objects count is the one with the best F1 on the validation pictures."""

@@ -29,7 +29,7 @@ def measured(model: Any, plan: Plan, device: torch.device) -> Measured:
     train, held_out, test = (cast(Windows, plan.splits[name].features) for name in ("train", "validation", "test"))
     target, chosen = cast(PixelClasses | PixelNumbers, plan.target), None
     if isinstance(target, PixelClasses):
-        chosen = looking.chosen(model, target, held_out, device)
+        chosen = looking.chosen(model, held_out, device)
         target = replace(target, temperature=chosen.temperature)
     at = getattr(target, "temperature", NONE)
     counts = looking.Counts(target, held_out.pictures)

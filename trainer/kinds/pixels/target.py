@@ -6,12 +6,12 @@ from typing import Any, ClassVar, Self
 import numpy
 
 from trainer.core.example import Dataset
-from trainer.errors import UserError
 from trainer.kinds.pixels import measures
 from trainer.kinds.pixels.codings import MOST
 from trainer.kinds.pixels.drawn import BACKGROUND, DRAWN, SEPARATOR
 from trainer.measure import intervals
 from trainer.measure.metric import LOSS, Metric, Metrics, asked_for, table
+from trainer.measure.predictions import diverged, softmax
 from trainer.targets import promise as promises, spans, target, temperature as temperatures
 from trainer.targets.promise import Kept, Promise, Unit
 
@@ -49,7 +49,7 @@ class OfPixels(target.WithoutSingleAnswers):
 
     def answers(self, outputs: numpy.ndarray, truth: numpy.ndarray) -> Counted:
         if not numpy.isfinite(outputs).all():
-            raise UserError("diverged", "The answers of the model are not numbers.", "Set a smaller learning_rate.", "Its training diverged.")
+            raise diverged()
         return Counted(outputs)
 
     def overview(self, outputs: numpy.ndarray, settings) -> dict:
@@ -235,7 +235,7 @@ class PixelClasses(OfPixels):
         return logits.float().argmax(-1).to("cpu").numpy().astype(numpy.uint8)
 
     def comparable(self, logits: numpy.ndarray) -> numpy.ndarray:
-        return target.probabilities(logits)
+        return softmax(logits)
 
     def rescaling(self) -> None:
         return None

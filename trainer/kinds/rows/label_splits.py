@@ -19,7 +19,7 @@ Splits = dict[str, list[Example]]
 def complete(given: Splits, separator: str, keys: Keys, settings, checks: Checks, rule: Rule | None = None) -> tuple[Splits, tuple[str, ...]]:
     """The three splits, and the labels of the training rows in natural order. Raises UserError where there is too little to learn from."""
     audit.copies(given, keys, False, checks)
-    swapped, back = _by_label(given, separator)
+    swapped, back = splitting.by_rarest(given, lambda e: forms.parts(e.target, separator), MIN_ROWS, forms.NONE)
     swapped = subset.thin(swapped, settings.max_examples, keys, False, settings.seed, checks.events)
     found = duplicates.remove({n: swapped.get(n, []) for n in SPLITS}, keys, settings.duplicates, checks)
     total = sum(map(len, found.values()))
@@ -30,22 +30,6 @@ def complete(given: Splits, separator: str, keys: Keys, settings, checks: Checks
         )  # fmt: skip
     found = splitting.hold_out(found, keys, settings, "rows", "the labels", "The file names or the split column", checks, rule)
     return _known({n: [back[id(e)] for e in rows] for n, rows in found.items()}, separator, keys, checks)
-
-
-def _by_label(given: Splits, separator: str) -> tuple[Splits, dict[int, Example]]:
-    """The examples with one of their labels each, and the way back by identity."""
-    labels = {id(e): forms.parts(e.target, separator) for rows in given.values() for e in rows}
-    counts = collections.Counter(label for found in labels.values() for label in found)
-    swapped: Splits = {}
-    back: dict[int, Example] = {}
-    for name, rows in given.items():
-        swapped[name] = []
-        for e in rows:
-            frequent = [label for label in labels[id(e)] if counts[label] >= MIN_ROWS]
-            other = replace(e, target=min(frequent, key=lambda label: (counts[label], label)) if frequent else forms.NONE)
-            swapped[name].append(other)
-            back[id(other)] = e
-    return swapped, back
 
 
 def _known(found: Splits, separator: str, keys: Keys, checks: Checks) -> tuple[Splits, tuple[str, ...]]:

@@ -62,9 +62,10 @@ def _is_prediction(name: str, cells: list[str], targets: list[str], roles: Roles
     numbers, truth = numpy.array([n for n, _ in known]), numpy.array([t for _, t in known])
     if len(known) < 0.5 * len(cells) or not truth.any() or truth.all():
         return False
-    order = numpy.argsort(numpy.argsort(numbers, kind="stable"), kind="stable")
-    right, pairs = order[truth].sum() - truth.sum() * (truth.sum() - 1) / 2, truth.sum() * (~truth).sum()
-    return bool(max(right / pairs, 1 - right / pairs) >= _APART)
+    from sklearn.metrics import roc_auc_score
+
+    in_order = roc_auc_score(truth, numbers)
+    return bool(max(in_order, 1 - in_order) >= _APART)
 
 
 def _linear(cells: list[str], targets: list[str], kind: str) -> bool:

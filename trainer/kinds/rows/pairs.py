@@ -19,7 +19,7 @@ MIN_WORDS = 2.0  # on average
 def find(seen: dict[str, Profile]) -> Choice | None:
     """The two columns in their order, by their names; None where no two columns are clearly a pair.
 
-    ``seen`` lacks the label column. A third column that is named like a text and is longer than both speaks against a pair.
+    ``seen`` lacks the label column. They are no pair if a third column is named like a text and is longer than both.
     """
     texts = {n.strip().lower(): n for n in reversed(list(seen)) if _is_text(seen[n])}
     for first, second in (*_NAMED, *_numbered(texts)):
@@ -39,7 +39,7 @@ def find(seen: dict[str, Profile]) -> Choice | None:
 
 
 def _numbered(texts: dict[str, str]) -> list[tuple[str, str]]:
-    """Two names that differ only in 1 and 2, or a and b, at their end: headline_1 and headline_2. A third one speaks against a pair."""
+    """Two names that differ only in 1 and 2, or a and b, at their end: headline_1 and headline_2. With a third one, they are no pair."""
     stems: dict[str, list[str]] = {}
     for name in texts:
         if (found := _NUMBERED.fullmatch(name)) and not name.startswith("column "):

@@ -43,7 +43,7 @@ class Judged:
     spread: numpy.ndarray
 
 
-def origins(panel: Panel, ends: numpy.ndarray, season: int, steps: int, seed: int) -> Origins:
+def origins(ends: numpy.ndarray, season: int, steps: int, seed: int) -> Origins:
     """Origins before ``ends``, which are at most ``steps`` apart. Each series has some, or a sample of very many series."""
     least = numpy.maximum(numpy.minimum(2 * season + 2, ends - steps), numpy.maximum(4, ends // 3))
     usable = numpy.flatnonzero(ends - steps >= least)
@@ -69,7 +69,7 @@ def most_series(steps: int) -> int:
 def judge(panel: Panel, ends: numpy.ndarray, how: Lags, steps: int, seed: int, names=None, installed=None) -> Judged:
     """Forecast from origins before ``ends``. The trees that answer have not seen the steps behind their origins; an ``installed`` model has seen
     none of these series."""
-    at = origins(panel, ends, how.season, steps, seed)
+    at = origins(ends, how.season, steps, seed)
     found: dict[str, numpy.ndarray] = {}
     fitted = []
     for block in range(_BLOCKS):

@@ -185,7 +185,7 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
 
 
 def _splits(panel: Panel, calendar: Calendar, lags: Lags, ends: numpy.ndarray, horizon: int, seed: int) -> dict[str, examples_of.Steps]:
-    at = judging.origins(panel, ends, lags.season, horizon, seed)
+    at = judging.origins(ends, lags.season, horizon, seed)
     tested = numpy.flatnonzero(ends < panel.lengths)
     most = judging.most_series(horizon)
     if len(tested) > most:

@@ -19,6 +19,7 @@ from trainer.kinds.table import encoder as table
 from trainer.kinds.table.columns import SORTS
 from trainer.kinds.table.encoder import Cells, Encoder
 from trainer.measure import linear
+from trainer.measure.predictions import softmax
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
 
@@ -112,11 +113,6 @@ def loss(rows: Encoded, scores: Callable[[numpy.ndarray], numpy.ndarray], classe
         found.append(part[numpy.arange(len(targets)), targets] if classes else part)
     every = numpy.concatenate(found)
     return folds.log_loss(every, rows.weights) if classes else folds.loss(every, rows.targets)
-
-
-def softmax(scores: numpy.ndarray) -> numpy.ndarray:
-    odds = numpy.exp(scores - scores.max(axis=1, keepdims=True))
-    return odds / odds.sum(axis=1, keepdims=True)
 
 
 def restored(columns) -> Encoder:

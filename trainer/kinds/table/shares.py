@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 
 import numpy
 
+from trainer.measure.predictions import softmax
+
 STEPS = 25
 _LEAST = 1e-12  # a probability of zero has no logarithm
 
@@ -14,12 +16,7 @@ def mean(outputs: Sequence[numpy.ndarray], shares: Sequence[float]) -> numpy.nda
     for found, share in zip(outputs, shares, strict=True):  # one after another: sums of floats depend on their order
         total = total + share * (numpy.log(numpy.maximum(found, _LEAST)) if found.ndim > 1 else found)
     total = numpy.asarray(total)
-    return _probabilities(total) if total.ndim > 1 else total
-
-
-def _probabilities(logs: numpy.ndarray) -> numpy.ndarray:
-    likely = numpy.exp(logs - logs.max(axis=1, keepdims=True))
-    return likely / likely.sum(axis=1, keepdims=True)
+    return softmax(total) if total.ndim > 1 else total
 
 
 def greedy(outputs: Sequence[numpy.ndarray], loss: Callable[[numpy.ndarray], float], steps: int = STEPS) -> tuple[list[float], float]:
@@ -34,7 +31,7 @@ def greedy(outputs: Sequence[numpy.ndarray], loss: Callable[[numpy.ndarray], flo
     best, smallest = counts, numpy.inf
     for step in range(1, steps + 1):
         means = ((total + s) / step for s in summands)
-        losses = [loss(_probabilities(m) if classifies else m) for m in means]
+        losses = [loss(softmax(m) if classifies else m) for m in means]
         added = int(numpy.argmin(losses))
         total, counts = total + summands[added], counts + (numpy.arange(len(outputs)) == added)
         if losses[added] < smallest:

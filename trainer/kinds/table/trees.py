@@ -23,6 +23,7 @@ from trainer.kinds.table.columns import Columns
 from trainer.kinds.table.exchanged import Exchanging
 from trainer.kinds.table.held_out import Held, HeldOut
 from trainer.kinds.table.leaning import Leaning
+from trainer.measure.predictions import softmax
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
 
@@ -260,7 +261,7 @@ def _probabilities(scores: numpy.ndarray, classes: int) -> numpy.ndarray:
         with numpy.errstate(over="ignore"):
             second = 1 / (1 + numpy.exp(-scores[:, 0]))
         return numpy.stack([1 - second, second], axis=1)
-    return encoded.softmax(scores)
+    return softmax(scores)
 
 
 def _with_absent(found: numpy.ndarray, present: numpy.ndarray, classes: int, rows: int) -> numpy.ndarray:

@@ -7,8 +7,8 @@ from trainer.answer.rows import Refused
 from trainer.core.example import Example
 from trainer.kinds.tokens import entities, words
 from trainer.kinds.tokens.target import NO_WORD, Tags
+from trainer.measure.predictions import softmax
 from trainer.targets import temperature
-from trainer.targets.target import probabilities
 
 OUTPUTS = [
     ("row", "INT64", [-1]),
@@ -55,6 +55,6 @@ class Tagger:
         found = []
         for logits, places in self._network(encoded):
             is_word = places[:, : logits.shape[1]] != NO_WORD
-            found.append(probabilities(logits[:, : places.shape[1]][is_word]))
+            found.append(softmax(logits[:, : places.shape[1]][is_word]))
         odds = temperature.applied(self._target, numpy.concatenate(found))
         return [self._target.labels[i] for i in odds.argmax(axis=1)], odds.max(axis=1)

@@ -1,6 +1,5 @@
 """From files with tagged words to the sentences of a training or a prediction, with a sentence for each decision."""
 
-import collections
 import re
 from dataclasses import replace
 
@@ -145,10 +144,14 @@ def _numbers(given: dict[str, list[Example]]) -> bool:
     return all(t.isdecimal() for t in tags) and "0" in tags
 
 
+def _types(e: Example) -> set[str]:
+    return {kind for _, _, kind in entities.spans(e.target.split(" "))}
+
+
 def _split(given: dict[str, list[Example]], settings, checks: Checks) -> tuple[dict[str, list[Example]], Keys]:
     """The three splits. Sentences are dealt evenly by the rarest type of entity in them."""
     keys = Keys()
-    given, back = _by_type(given)
+    given, back = splitting.by_rarest(given, _types, MIN_OF_TYPE, entities.OUTSIDE)
     given = subset.thin(given, settings.max_examples, keys, False, settings.seed, checks.events)
     found = duplicates.remove(given, keys, settings.duplicates, checks)
     total = sum(map(len, found.values()))
@@ -160,22 +163,6 @@ def _split(given: dict[str, list[Example]], settings, checks: Checks) -> tuple[d
     found = splitting.hold_out(found, keys, settings, "sentences", "the types", "The file names", checks)
     whole = {n: [back[id(e)] for e in rows] for n, rows in found.items()}
     return whole, Keys()
-
-
-def _by_type(given: dict[str, list[Example]]) -> tuple[dict[str, list[Example]], dict[int, Example]]:
-    """The examples with the rarest type of entity in place of their tags, and the way back by identity."""
-    inside = {id(e): {kind for _, _, kind in entities.spans(e.target.split(" "))} for rows in given.values() for e in rows}
-    counts = collections.Counter(kind for found in inside.values() for kind in found)
-    swapped: dict[str, list[Example]] = {}
-    back: dict[int, Example] = {}
-    for name, rows in given.items():
-        swapped[name] = []
-        for e in rows:
-            frequent = [k for k in inside[id(e)] if counts[k] >= MIN_OF_TYPE]
-            other = replace(e, target=min(frequent, key=lambda k: (counts[k], k)) if frequent else entities.OUTSIDE)
-            swapped[name].append(other)
-            back[id(other)] = e
-    return swapped, back
 
 
 def to_predict(found: Sources, settings, events: Events, columns: tuple[str, ...]) -> tuple[list[Example], list[str], int]:

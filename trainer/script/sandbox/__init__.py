@@ -89,6 +89,6 @@ def kinds(allowed: str, network: bool = False) -> list[Sandbox]:
 
 
 def survey(allowed: str) -> list[dict]:
-    """What each sandbox that the administrator allows is worth on this machine, the preferred one first: name, version and why it is refused,
-    which is None for one that holds."""
+    """The sandboxes that the administrator allows, the preferred one first: name, version and why it is refused on this machine; None if it can be
+    used."""
     return [{"name": one.name, "version": one.version, "refused": one.refused()} for one in kinds(allowed)]

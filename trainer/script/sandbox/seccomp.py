@@ -44,7 +44,7 @@ _NUMBER, _ARCH, _ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 
 
 def supported(machine: str = "") -> bool:
-    """Whether there is a filter for this machine. Without one, the other walls of the sandbox stand alone."""
+    """Whether there is a filter for this machine. Without one, namespaces alone protect the machine."""
     return (machine or platform.machine()) in _MACHINES
 
 

@@ -5,10 +5,10 @@ from typing import ClassVar, Self
 
 import numpy
 
-from trainer.errors import UserError
 from trainer.measure import intervals
 from trainer.measure.histogram import histogram
 from trainer.measure.metric import LOSS, Metric, asked_for, table
+from trainer.measure.predictions import diverged
 from trainer.targets import target
 
 TURN = "turn"
@@ -72,7 +72,7 @@ class Direction:
 
     def answers(self, outputs: numpy.ndarray, truth: numpy.ndarray) -> Directions:
         if not numpy.isfinite(outputs).all():
-            raise UserError("diverged", "The predictions of the model are not numbers.", "Set a smaller learning_rate.", "Its training diverged.")
+            raise diverged()
         return Directions(truth, outputs)
 
     def overview(self, outputs: numpy.ndarray, settings) -> dict:

@@ -8,6 +8,7 @@ import numpy
 from trainer.kinds.graph.comparison import nodes as simple
 from trainer.kinds.graph.comparison.fusion import MODEL, Columns, Fusion, restored
 from trainer.kinds.graph.comparison.nodes import Spread
+from trainer.measure.predictions import softmax
 from trainer.run_folder import files
 
 NAME = "fusion.json"
@@ -99,7 +100,7 @@ def columns(outputs: dict[str, numpy.ndarray], truth: numpy.ndarray) -> Columns:
 def joined(fusion: Fusion, parts: list[numpy.ndarray]) -> numpy.ndarray:
     """The probabilities (rows x classes) from those of each column of ``fusion``."""
     logs = numpy.stack([numpy.log(numpy.maximum(p, _LEAST)) for p in parts], axis=2)
-    return simple.softmax(fusion.of(logs))
+    return softmax(fusion.of(logs))
 
 
 def _reached(propagated: numpy.ndarray, graph, nodes: numpy.ndarray) -> numpy.ndarray:

@@ -9,7 +9,7 @@ import numpy
 from trainer import threads
 from trainer.measure import linear
 from trainer.measure.linear import Linear
-from trainer.measure.predictions import Predictions
+from trainer.measure.predictions import Predictions, softmax
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
 from trainer.targets.target import Target
@@ -163,11 +163,6 @@ def propagate(indptr: numpy.ndarray, indices: numpy.ndarray, train: numpy.ndarra
 def answers(target: Target, outputs: numpy.ndarray, truth: numpy.ndarray) -> Predictions:
     """The answers behind probabilities (rows x classes) or numbers (rows)."""
     return target.answers(outputs.astype(numpy.float64) if isinstance(target, Number) else outputs, truth)
-
-
-def softmax(scores: numpy.ndarray) -> numpy.ndarray:
-    odds = numpy.exp(scores - scores.max(axis=1, keepdims=True))
-    return odds / odds.sum(axis=1, keepdims=True)
 
 
 def _normalised(indptr: numpy.ndarray, indices: numpy.ndarray, loops: bool) -> "csr_matrix":

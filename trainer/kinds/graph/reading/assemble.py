@@ -17,7 +17,6 @@ from trainer.kinds.graph.reading.raw import Raw
 SYMMETRIC = 0.9  # reciprocity from which each edge is taken as written twice
 MAX_NEGATIVE = 1 / 3  # share of the weights
 MIN_TIMES = 10  # different ones, for a split by time
-MAX_UNKNOWN_WEIGHTS = 0.1
 
 
 @dataclass

@@ -23,7 +23,6 @@ from trainer.run_folder.events import Events
 
 BLOCK = 8 << 20
 WIDEST_LINE = 64 << 20  # bytes of one row
-MAX_BAD = 0.1  # share of the rows
 _POWERS = 10 ** numpy.arange(1, 19, dtype=numpy.int64)  # a whole number has one digit more for each that it reaches
 _WHOLE_FLOAT = r"^[0-9]+\.0+$"
 _SPACE = re.compile(rb"[ \t]+")

@@ -112,7 +112,7 @@ def _direction(tables: Tables, read: list[Columns]) -> tuple[bool | None, str]:
 
 def _check_comment(head: Head, found: Raw, checks: Checks) -> None:
     """Compare the number of edges that a comment states, as SNAP writes it, with the rows."""
-    stated = next((int(m[1]) for c in head.comments if (m := re.search(r"edges:\s*(\d+)", c, re.IGNORECASE))), None)
+    stated = next((int(m[1]) for c in head.comments if (m := re.search(r"edges:\s*(\d{1,18})", c, re.IGNORECASE))), None)
     rows = len(found.source.codes)
     if stated is not None and stated not in (rows, 2 * rows) and rows != 2 * stated:
         checks.warning("edge_count", f"A comment in {head.name} states {stated} edges, but {rows} rows are read.")

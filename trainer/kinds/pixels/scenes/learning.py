@@ -151,7 +151,7 @@ def load(claim: Claim, settings, checks: Checks) -> Dataset:
     blocks, sums, side = _blocks(learnt, checks)
     sizes = [(x.scene.height, x.scene.width) for x in learnt]
     parts = places.split(blocks, list(zip([x.source.name for x in learnt], sums)), sizes, side, settings, checks)
-    return _dataset(claim, parts, learnt, labels, sums, checks)
+    return _dataset(claim, parts, learnt, labels, checks)
 
 
 def _tell_of_damaged(damaged: list[tuple[str, str]], left: int, checks: Checks) -> None:
@@ -228,7 +228,7 @@ def _some(blocks: list[Block], bands: int, checks: Checks) -> list[Block]:
     return kept
 
 
-def _dataset(claim: Claim, parts: dict[str, list[Block]], learnt: list[Learnt], named: tuple[str, ...], sums: list[str], checks: Checks) -> Dataset:
+def _dataset(claim: Claim, parts: dict[str, list[Block]], learnt: list[Learnt], named: tuple[str, ...], checks: Checks) -> Dataset:
     found: Reading = claim.reading
     found.folder.mkdir(parents=True, exist_ok=True)
     _check_disk(found.folder, parts, learnt)

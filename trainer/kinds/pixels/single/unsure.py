@@ -15,6 +15,7 @@ from trainer.kinds.pixels.single import sending
 from trainer.kinds.pixels.sure import levels
 from trainer.kinds.pixels.sure.levels import RANGES, ranges
 from trainer.kinds.pixels.target import PixelClasses
+from trainer.measure.predictions import softmax
 from trainer.targets.promise import percent
 from trainer.targets.temperature import NONE
 
@@ -37,10 +38,8 @@ def forms(target: PixelClasses | PixelNumbers) -> list[tuple[str, str, list[int]
 def possible(target: PixelClasses, logits: numpy.ndarray, answered: numpy.ndarray) -> numpy.ndarray:
     """The possible classes of each pixel as bits (uint64), by its ``logits`` (height x width x classes)."""
     scaled = logits.astype(numpy.float32) / (1.0 if target.temperature == NONE else target.temperature)
-    odds = numpy.exp(scaled - scaled.max(axis=-1, keepdims=True))
-    odds /= odds.sum(axis=-1, keepdims=True)
     found = numpy.zeros(answered.shape, numpy.uint64)
-    for number, inside in enumerate(numpy.moveaxis(target.possible(odds, answered), -1, 0)):
+    for number, inside in enumerate(numpy.moveaxis(target.possible(softmax(scaled), answered), -1, 0)):
         found |= inside.astype(numpy.uint64) << numpy.uint64(number)
     return found
 

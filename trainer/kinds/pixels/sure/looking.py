@@ -72,7 +72,7 @@ class Counts:
         return Sure(self.counts, self._possible[known] / self._pixels[known], why)
 
 
-def chosen(model: Any, target: PixelClasses, held_out: Windows, device: torch.device) -> Chosen:
+def chosen(model: Any, held_out: Windows, device: torch.device) -> Chosen:
     """The temperature that the pixels of some held-out pictures choose. Pictures count as rows, because the pixels of one are alike."""
     sampled, pictures = Sampled(), 0
     for number in numpy.linspace(0, held_out.pictures - 1, min(held_out.pictures, _PICTURES)).astype(numpy.int64):

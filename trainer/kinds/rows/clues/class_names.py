@@ -18,8 +18,9 @@ _ENDINGS = ("txt", "csv", "tsv", "json", "names", "")
 _CARD = "readme.md"
 _MOST_BYTES, MOST_CLASSES = 1 << 20, values.MOST_SPELLINGS
 _LONGEST = 100  # characters of a name
-_NUMBER_FIRST = re.compile(r"""["']?(\d+)["']?\s*[:,;=\t ]\s*["']?(.*?)["']?,?""")
-_NUMBER_LAST = re.compile(r"""["']?(.*?)["']?\s*[:,;=\t ]\s*["']?(\d+)["']?,?""")
+_DIGITS = 18  # of a number of a class
+_NUMBER_FIRST = re.compile(rf"""["']?(\d{{1,{_DIGITS}}})["']?\s*[:,;=\t ]\s*["']?(.*?)["']?,?""")
+_NUMBER_LAST = re.compile(rf"""["']?(.*?)["']?\s*[:,;=\t ]\s*["']?(\d{{1,{_DIGITS}}})["']?,?""")
 _IN_CARD = re.compile(r"class_label:[ \t\r]*\n[ \t]*names:[ \t\r]*\n((?:[ \t]*['\"]?\d+['\"]?:[^\n]*\n)+)")
 
 
@@ -43,7 +44,7 @@ def find(sources: Iterable[Input], used: Iterable[str], classes: Iterable[str]) 
     """The name of each of ``classes``, which are whole numbers as texts, and the file that has them; nothing where no file names all of them, or
     two files name them differently. ``used`` are files with examples."""
     wanted = {*classes}
-    if not 2 <= len(wanted) <= MOST_CLASSES or not all(c.isascii() and c.isdecimal() for c in wanted):
+    if not 2 <= len(wanted) <= MOST_CLASSES or not all(c.isascii() and c.isdecimal() and len(c) <= _DIGITS for c in wanted):
         return {}, ""
     found: dict[str, dict[str, str]] = {}
     for source in sources:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy
 from scipy import special
 
+from trainer.measure.predictions import softmax
 from trainer.models.weights import Weights
 
 _FAR = numpy.float32(-1e30)  # what a place that must not be seen adds to its score
@@ -72,8 +73,7 @@ def attended(query: numpy.ndarray, key: numpy.ndarray, value: numpy.ndarray) -> 
         key, value = key.repeat(shared, axis=1), value.repeat(shared, axis=1)
     patches = query.shape[2]
     scores = query @ key.swapaxes(2, 3) + numpy.triu(numpy.full((patches, patches), _FAR), 1)
-    shares = numpy.exp(scores - scores.max(axis=-1, keepdims=True))
-    found = (shares / shares.sum(axis=-1, keepdims=True)) @ value
+    found = softmax(scores) @ value
     return found.swapaxes(1, 2).reshape(len(query), patches, -1)
 
 

@@ -74,7 +74,7 @@ def attach(run: Run, base: Base | None, asked: bool, data: Dataset) -> None:
 def _work(shape, split) -> float:
     """The multiplications of a training: origins, as many training steps, the test and the forecast."""
     details, panel = split.details, split.panel
-    at = judging.origins(panel, details.ends, details.lags.season, details.steps, 0)
+    at = judging.origins(details.ends, details.lags.season, details.steps, 0)
     tested = numpy.flatnonzero(details.ends < panel.lengths)[: judging.most_series(details.steps)]
     lengths = numpy.concatenate([at.ends, at.ends, details.ends[tested], panel.lengths])
     return installed.work(shape, numpy.minimum(lengths, length_read(details.lags.season)), details.steps)

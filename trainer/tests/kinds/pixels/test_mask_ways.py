@@ -16,7 +16,6 @@ from trainer.data.sources import Sources
 from trainer.kinds.annotated import numbered, runs
 from trainer.kinds.annotated.shapes import LeftOut
 from trainer.kinds.objects import reading as objects
-from trainer.kinds.objects.kind import ObjectsInPictures
 from trainer.kinds.pixels import codings, drawn, reading
 from trainer.kinds.pixels.masks import alike, naming
 from trainer.tests.zoo import codings as made, mask_files as files, reading as zoo, row as zoo_row
@@ -56,7 +55,7 @@ def test_colours_and_fractions_are_no_numbers_of_objects(tmp_path, pixels):
 def test_masks_of_objects_beside_new_pictures_are_compared_and_not_answered(tmp_path):
     made.ROWS[0].make(tmp_path)
     sources = Sources(images=inputs(tmp_path))
-    found, _, _ = objects.to_predict(ObjectsInPictures(), sources)
+    found, _, _ = objects.to_predict(sources)
     assert len(found) == made.COUNT and all(e.target for e in found)
     rows, _, _ = reading.to_predict(sources, measured=False)
     assert len(rows) == made.COUNT and all(e.target == f"{drawn.DRAWN}object" for e in rows)
@@ -68,7 +67,7 @@ def test_masks_of_classes_beside_new_pictures_are_compared_with_classes_and_not_
     rows, _, _ = reading.to_predict(sources, measured=False)
     assert len(rows) == made.COUNT and {e.target for e in rows} == {f"{drawn.DRAWN}river; road"}
     assert all(set(numpy.unique(e.content.mask.classes((drawn.BACKGROUND, "road"), 254))) == {0, 1, 254} for e in rows)
-    found, _, _ = objects.to_predict(ObjectsInPictures(), sources)
+    found, _, _ = objects.to_predict(sources)
     assert len(found) == made.COUNT and not any(e.target for e in found)
 
 

@@ -17,6 +17,7 @@ from trainer.kinds.table import encoded, linear, perceptron, trees
 from trainer.kinds.table.encoder import Encoder
 from trainer.kinds.table.linear import LinearTable
 from trainer.kinds.table.perceptron import PerceptronTable
+from trainer.measure.predictions import softmax
 from trainer.targets.classes import Classes
 from trainer.targets.number import Number
 
@@ -54,7 +55,7 @@ def test_the_layers_of_a_perceptron_give_the_probabilities_of_scikit_learn(class
     model.partial_fit(values, numpy.arange(30) % classes, classes=numpy.arange(classes))
     scores = perceptron._scores(perceptron._layers(model, classes, 0.0, 1.0), values)
     assert scores.shape == (30, classes)
-    assert encoded.softmax(scores.astype(float)) == pytest.approx(model.predict_proba(values), abs=1e-5)
+    assert softmax(scores.astype(float)) == pytest.approx(model.predict_proba(values), abs=1e-5)
 
 
 def test_the_last_layer_of_a_perceptron_answers_in_the_unit_of_the_data():
