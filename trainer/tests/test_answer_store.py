@@ -121,7 +121,7 @@ def damage_no_list(folder):
 
 @pytest.mark.parametrize("damage", [damage_changed, damage_added, damage_linked, damage_list, damage_no_list])
 def test_files_that_are_not_those_of_the_version_are_never_loaded(version, damage, monkeypatch):
-    monkeypatch.setattr(store, "Model", lambda folder: SimpleNamespace(bytes=1))
+    monkeypatch.setattr(store, "Model", lambda folder, models: SimpleNamespace(bytes=1))
     place = Place("set.reviews", "3", version)
     assert Loaded(10).get(place)
     damage(version)
@@ -132,7 +132,7 @@ def test_files_that_are_not_those_of_the_version_are_never_loaded(version, damag
 
 
 def test_a_model_of_a_newer_version_of_the_program_is_not_called_damaged(version, monkeypatch):
-    def newer(folder):
+    def newer(folder, models):
         raise NewerModel("its description has schema 2, and this version knows 1")
 
     monkeypatch.setattr(store, "Model", newer)
@@ -154,7 +154,7 @@ def test_a_model_of_a_newer_version_of_the_program_is_not_called_damaged(version
 )
 def test_models_are_kept_in_memory_up_to_a_limit(tmp_path, monkeypatch, limit, asked, read):
     found = []
-    monkeypatch.setattr(store, "_read", lambda place: found.append(place.name) or SimpleNamespace(bytes=4))
+    monkeypatch.setattr(store, "_read", lambda place, models: found.append(place.name) or SimpleNamespace(bytes=4))
     loaded = Loaded(limit)
     for name in asked:
         loaded.get(Place(name, "1", tmp_path / name))
