@@ -154,8 +154,8 @@ def test_unusual_tables(module, name, tmp_path):
     assert numpy.isfinite(found).all()
 
 
-def test_validation_rows_do_not_judge_alone_unless_a_person_chose_them():
-    assert fitted(mixed(120)).held_out_loss is not None
+def test_validation_rows_do_not_judge_alone_unless_a_person_chose_them(trees_of_mixed):
+    assert trees_of_mixed.held_out_loss is not None
     assert fitted(mixed(120), validation_file="held.csv").held_out_loss is None
 
 
@@ -180,10 +180,14 @@ def test_better_than_chance_on_known_sets():
     assert ((fitted(data).outputs(data.splits["test"]) - truth) ** 2).mean() < 0.8 * truth.var()
 
 
+@pytest.fixture(scope="module")
+def trees_of_mixed():
+    return fitted(mixed(120))
+
+
 @pytest.fixture
-def saved(tmp_path):
-    model = fitted(mixed(120))
-    model.save(tmp_path)
+def saved(trees_of_mixed, tmp_path):
+    trees_of_mixed.save(tmp_path)
     return tmp_path
 
 
