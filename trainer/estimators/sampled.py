@@ -13,7 +13,7 @@ from trainer.estimators import folds
 if TYPE_CHECKING:
     from trainer.targets.target import Target
 
-JUDGES = 100_000  # held-out rows that are enough for these losses
+ENOUGH = 100_000  # held-out rows that are enough for these losses
 _PARTS = (16, 4)  # of the rows, the smallest first
 _NORMAL = 1.96  # deviations of a 95 % interval
 

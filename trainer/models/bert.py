@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 from scipy import special
 
+from trainer.measure.predictions import softmax
 from trainer.models.weights import Unusable, Weights, whole
 
 _LAYER = (
@@ -141,10 +142,8 @@ class Encoder:
     def _attended(self, query: numpy.ndarray, key: numpy.ndarray, value: numpy.ndarray) -> numpy.ndarray:
         """Each token sees all tokens (tokens x width)."""
         query, key, value = (part.reshape(len(part), self.shape.heads, -1).swapaxes(0, 1) for part in (query, key, value))
-        scores = query @ key.swapaxes(1, 2) * numpy.float32(query.shape[2] ** -0.5)
-        shares = numpy.exp(scores - scores.max(axis=-1, keepdims=True))
-        found = (shares / shares.sum(axis=-1, keepdims=True)) @ value
-        return found.swapaxes(0, 1).reshape(len(scores[0]), -1)
+        found = softmax(query @ key.swapaxes(1, 2) * numpy.float32(query.shape[2] ** -0.5)) @ value
+        return found.swapaxes(0, 1).reshape(found.shape[1], -1)
 
 
 def _linear(x: numpy.ndarray, part: tuple[numpy.ndarray, numpy.ndarray]) -> numpy.ndarray:

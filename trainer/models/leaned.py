@@ -9,6 +9,7 @@ from trainer.errors import UserError
 from trainer.models import catalogue, license
 from trainer.models.catalogue import Base
 from trainer.models.weights import CONFIG, WEIGHTS, Unusable
+from trainer.run_folder.files import sha256
 
 
 @dataclass(frozen=True)
@@ -72,5 +73,4 @@ class Leaning:
 @functools.lru_cache(maxsize=64)
 def _digest(file: Path, size: int, changed: int) -> str:
     """The sha256 of a file, which has this size and was changed at this time. Raises OSError."""
-    with open(file, "rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
+    return sha256(file)

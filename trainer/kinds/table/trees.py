@@ -208,7 +208,7 @@ def _by_validation(train: Rows, validation: Rows | None, columns: Columns, class
 
 def _of_fewer(train: Rows, validation: Rows, shape: Shape, best: Boosted, of, columns: Columns, classes: int, seed: int) -> sampled.Losses:
     """The losses of validation rows where trees like ``best`` are fitted on a part of its rows, and its own."""
-    judging = validation.chosen(numpy.arange(len(validation))[:: -(-len(validation) // sampled.JUDGES)])
+    judging = validation.chosen(numpy.arange(len(validation))[:: -(-len(validation) // sampled.ENOUGH)])
     models = []
     for rows in sampled.fewer(len(train)):
         kept = numpy.sort(numpy.random.default_rng(seed).permutation(len(train))[:rows])
