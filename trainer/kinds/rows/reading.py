@@ -13,7 +13,7 @@ from trainer.data import audit, chosen, file_names, folders, images, names, orde
 from trainer.data.checks import Checks
 from trainer.data.claims import ROWS, Claim, Files
 from trainer.data.columns import label_tables
-from trainer.data.columns.features import CATEGORY, NUMBER, TEXT
+from trainer.data.columns.features import CATEGORY, NUMBER, PICTURE, TEXT
 from trainer.data.cut import Cut
 from trainer.data.formats.table import Table
 from trainer.data.keys import Keys
@@ -21,6 +21,7 @@ from trainer.data.pictures import looks
 from trainer.data.sources import Sources
 from trainer.errors import UserError, some
 from trainer.gc_pause import paused
+from trainer.kinds.derived import vectors
 from trainer.kinds.rows import (
     conversations as forms,
     described_files,
@@ -77,6 +78,9 @@ def _together(files: Files, settings) -> Looked:
     for source in sources.graphs:
         sources.ignored.add(source.name, names.not_read(source.name))
     try:
+        reads_columns = settings.task in registry.of(TABLE).tasks
+        if reads_columns and vectors.installed(vectors.SOURCES[PICTURE], files.spec.models, settings) is None:
+            settings = settings.with_chosen(picture_vectors=vectors.NONE)
         reading = _read(sources, settings, checks)
     except UserError as e:
         of_task = registry.of_task(settings.task)
@@ -149,11 +153,14 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
 
 def _cells_of_key(roles: Roles) -> int | None:
     """How many of the first cells of a row are what is equal for copies; None for all. Of tables these are numbers and categories, where there are
-    any and no texts: a row stays in its split, whatever else is read of it."""
-    plain = sum(t in (NUMBER, CATEGORY) for t in roles.types.values())
-    if not roles.reads_cells or plain in (0, len(roles.columns)) or TEXT in roles.types.values():
+    any and no texts, else all but names of pictures, which come last: a row stays in its split, whatever else is read of it."""
+    sorts = [*roles.types.values()]
+    plain = sum(t in (NUMBER, CATEGORY) for t in sorts)
+    if not roles.reads_cells or plain in (0, len(roles.columns)):
         return None
-    return plain
+    if TEXT not in sorts:
+        return plain
+    return len(sorts) - sorts.count(PICTURE) if PICTURE in sorts else None
 
 
 def _key(roles: Roles) -> Callable[[Example], str]:
