@@ -40,6 +40,7 @@ class Tables(ExampleKind):
     exports_onnx = True
     tried = 2
     inputs_may_lack = True
+    unreadable_input = "An image cannot be decoded. Use a PNG or JPEG that an ordinary viewer can show."
 
     def claim(self, files, settings):
         from trainer.kinds.rows import reading

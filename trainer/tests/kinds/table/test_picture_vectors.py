@@ -150,7 +150,7 @@ def test_vectors_that_help_are_used_and_answer_alike_everywhere(finished, kept, 
     part = next(p for p in model._answers.parts if isinstance(p, Vectors))
     named = part.values([r["photo"] for r in rows])  # which the prediction told of
     part.reader.kept.clear()
-    assert numpy.array_equal(part.values([e.content[0] for e in examples]), named)
+    assert numpy.array_equal(part.values([e.content[-1] for e in examples]), named)
     assert numpy.isnan(part.values(["gone.png", "plot11.png", ""])).all()
     with pytest.raises(UserError, match="other is not at hand"):
         part.values(["other"])
