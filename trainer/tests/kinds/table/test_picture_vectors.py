@@ -16,8 +16,10 @@ from picture_models import install
 from result_checks import check_success, error_of
 from small_datasets import png, table
 
+from trainer import parted
 from trainer.answer.model import Model
 from trainer.answer.rows import Refused
+from trainer.data.pictures import named
 from trainer.errors import UserError
 from trainer.kinds.derived.vectors import Vectors
 from trainer.models import resnet
@@ -143,6 +145,8 @@ def test_vectors_that_help_are_used_and_answer_alike_everywhere(finished, kept, 
     later = make_run(given, run="ft-later", kind="predict", more={"model": version})
     shutil.copytree(folder, later.parents[2] / "registry" / "model")
     shutil.copytree(kept / "models", later.parents[2] / "models", dirs_exist_ok=True)
+    monkeypatch.setattr(parted.rows, "LEAST", 100)
+    monkeypatch.setattr(parted, "Parted", None)  # many rows are answered in this process, which knows the pictures
     assert run(str(later), "local") == 0
     answers = {int(a["row"]) - 1: a["predicted"] for a in csv.DictReader(io.StringIO((later.parent / "out" / "predictions.csv").read_text()))}
     numbers = {r["photo"]: i for i, r in enumerate(csv.DictReader(io.StringIO(given["photos.csv"])), 1)}
@@ -177,6 +181,20 @@ def test_a_prediction_needs_the_same_installed_model(finished, kept, make_run, t
     assert run(str(spec), "local") == 2
     error = error_of(spec.parent)
     assert error["code"] == "installed_model_missing" and "reads pictures with the installed model org/eyes, which has other files" in error["what"]
+
+
+def test_a_name_is_the_file_that_was_told_last(tmp_path):
+    for content in (b"a", b"b"):
+        (tmp_path / f"{content.decode()}.png").write_bytes(content)
+    keys = []
+    for file in (tmp_path / "a.png", tmp_path / "b.png", None):
+        named.remember([" x.png "], [file])
+        assert named.picture("x.png") == file
+        keys.append(named.key("x.png"))
+    assert keys[0] != keys[1] and keys[2] == ""
+    named.remember(["x.png"], [tmp_path / "gone.png"])
+    assert named.key("x.png") == ""
+    assert named.picture(base64.b64encode(b"a picture").decode()).read() == b"a picture"
 
 
 OPTIONS = {
