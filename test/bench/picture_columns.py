@@ -1,9 +1,9 @@
 """What vectors of pictures bring to a model of a table, on tables that are made here: python picture_columns.py [--seeds 0,1,2] [--rows 600].
 
 Each row has a picture with one of four shapes, of any colour, size, angle and place on noise, and a number. The class is whether the shape is a ring
-or a cross, or the number is large; 3 % of the classes are wrong. It is told by the number alone, with the 14 numbers of the picture beside it, and with
-the vectors of two small ResNets: one with random weights, and one that was trained here on pictures of six other shapes. The figures are the log loss
-and the accuracy of the delivered model on 1,000 new rows, their means over the seeds.
+or a cross, or the number is large; 3 % of the classes are wrong. It is told by the number alone, with the 14 numbers of the picture beside it, and
+with the vectors of two small ResNets: one with random weights, and one that was trained here on pictures of six other shapes. The figures are the log
+loss and the accuracy of the delivered model on 1,000 new rows, their means over the seeds.
 """
 
 import argparse
