@@ -1,7 +1,7 @@
 """The pictures that the cells of the tables of a run name: what reads a cell later has the name alone, and finds the file here.
 
-Each reading of a table replaces what was known of all its cells, also of those that name no picture, so a name never leads to a file of an earlier run
-in this process. A request has no names: its cell is the picture in base64.
+Each reading of a table replaces what was known of all its cells, also of those that name no picture, so a name never leads to a file of an earlier
+run in this process. A request has no names: its cell is the picture in base64.
 """
 
 import base64

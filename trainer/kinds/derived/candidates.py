@@ -1,7 +1,9 @@
 """Which columns that are neither numbers nor categories may be of use, and as what they can be read."""
 
 import math
+from pathlib import Path
 
+from trainer.config.settings import Settings
 from trainer.data import names
 from trainer.data.columns import dates, features, values
 from trainer.data.columns.features import DATE, LIST, NAME, PICTURE, TEXT
@@ -10,6 +12,7 @@ from trainer.data.formats.table import Table
 from trainer.data.pictures import looks
 from trainer.kinds.derived import dates as parts_of_dates, lists
 from trainer.kinds.derived.names import LEAST
+from trainer.kinds.derived.part import NO_VECTORS
 
 MOST = 30  # columns
 _IDENTIFIER, _COVERED = 0.5, 0.3  # different values of a named identifier; cells whose value is in several rows
@@ -24,6 +27,14 @@ def of(tables: list[Table], seen: dict[str, Profile], pictures: bool = False) ->
         if name not in named and features.useless(profile) and len(found) < MOST and (sort := _sort(tables, profile)):
             found[name] = sort
     return found | {name: PICTURE for name, profile in seen.items() if name in named and features.useless(profile)}
+
+
+def as_installed(settings: Settings, models: Path) -> Settings:
+    """``settings``, without vectors of pictures where no model for them is installed. Raises UserError for a name that is not installed."""
+    from trainer.kinds.derived import vectors  # which holds models, and takes time to import
+
+    there = vectors.installed(vectors.SOURCES[PICTURE], models, settings) is not None
+    return settings if there else settings.with_chosen(picture_vectors=NO_VECTORS)
 
 
 def _sort(tables: list[Table], p: Profile) -> str:

@@ -8,6 +8,7 @@ import numpy
 
 from trainer.data.columns.features import DATE, LIST, NAME, PICTURE, TEXT
 
+NO_VECTORS = "none"  # of the options that name an installed model whose vectors of a column are tried
 LARGEST = 1e100  # of the numbers in a description
 KEPT = 50_000  # cells whose values a part remembers: the same ones are read again and again
 

@@ -21,7 +21,6 @@ from trainer.models.catalogue import Base
 from trainer.models.leaned import Described
 from trainer.models.vectors import Reader, Source
 
-NONE = "none"  # of the options that name an installed model
 KEY = "vectors"  # in the description of a column
 SOURCES: dict[str, Source] = {TEXT: text_vectors.SOURCE, PICTURE: picture_vectors.SOURCE}  # by the type of a column
 DIRECTIONS = 32
@@ -129,7 +128,7 @@ class Vectors:
 def installed(source: Source, models: Path, settings: Settings) -> Base | None:
     """The installed model whose vectors are tried; None where none is installed or wanted. Raises UserError for a name that is not installed."""
     wanted = getattr(settings, source.leaning.option)
-    if wanted == NONE or settings.start_from == "scratch":
+    if wanted == part.NO_VECTORS or settings.start_from == "scratch":
         return None
     base = catalogue.choose(models, wanted, registry.of(source.leaning.kind))
     return None if base.folder is None else base

@@ -21,7 +21,7 @@ from trainer.data.pictures import looks
 from trainer.data.sources import Sources
 from trainer.errors import UserError, some
 from trainer.gc_pause import paused
-from trainer.kinds.derived import vectors
+from trainer.kinds.derived import candidates
 from trainer.kinds.rows import (
     conversations as forms,
     described_files,
@@ -78,9 +78,8 @@ def _together(files: Files, settings) -> Looked:
     for source in sources.graphs:
         sources.ignored.add(source.name, names.not_read(source.name))
     try:
-        reads_columns = settings.task in registry.of(TABLE).tasks
-        if reads_columns and vectors.installed(vectors.SOURCES[PICTURE], files.spec.models, settings) is None:
-            settings = settings.with_chosen(picture_vectors=vectors.NONE)
+        if settings.task in registry.of(TABLE).tasks and sources.images:
+            settings = candidates.as_installed(settings, files.spec.models)
         reading = _read(sources, settings, checks)
     except UserError as e:
         of_task = registry.of_task(settings.task)

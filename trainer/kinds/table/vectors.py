@@ -10,8 +10,8 @@ from trainer.core.example import Dataset
 from trainer.core.kind import Kind
 from trainer.data.columns.features import PICTURE
 from trainer.errors import UserError, count, some
-from trainer.kinds.derived.part import Part
-from trainer.kinds.derived.vectors import MOST, NONE, ROWS, SOURCES, Vectors, different, installed
+from trainer.kinds.derived.part import NO_VECTORS, Part
+from trainer.kinds.derived.vectors import MOST, ROWS, SOURCES, Vectors, different, installed
 from trainer.kinds.table import admission
 from trainer.models.catalogue import Base
 from trainer.models.vectors import Reader, Source
@@ -52,7 +52,9 @@ class Trial:
 
     def settings(self) -> Settings:
         """The settings of a repeated run that reads the same."""
-        return self._run.settings.with_chosen(**{t.option: t.base.name if self.used[t.sort] else NONE for t in self._tried if t.sort in self.used})
+        return self._run.settings.with_chosen(
+            **{t.option: t.base.name if self.used[t.sort] else NO_VECTORS for t in self._tried if t.sort in self.used}
+        )
 
     def __call__(self, data: Dataset, known: dict[str, Part], used: tuple[str, ...]) -> dict[str, Part]:
         """The parts of ``known`` that are ``used``, with the vectors of those texts and pictures where these make the loss smaller. Raises UserError
@@ -74,7 +76,7 @@ class Trial:
                     "model_unusable", f"The installed model {tried.base.name} {e}.", f"Choose another model, or set {tried.option} to none."
                 ) from e
             why = f"The vectors of {tried.source.thing}s by the installed model {tried.base.name} are not tried: it {e}."
-            self._run.events.decision(tried.option, NONE, why)
+            self._run.events.decision(tried.option, NO_VECTORS, why)
             self.used[tried.sort] = False
             return {}
         if self._run.settings.dry_run:
