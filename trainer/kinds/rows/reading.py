@@ -155,11 +155,9 @@ def _cells_of_key(roles: Roles) -> int | None:
     any and no texts, else all but names of pictures, which come last: a row stays in its split, whatever else is read of it."""
     sorts = [*roles.types.values()]
     plain = sum(t in (NUMBER, CATEGORY) for t in sorts)
-    if not roles.reads_cells or plain in (0, len(roles.columns)):
+    if not roles.reads_cells or plain in (0, len(sorts)) or (TEXT in sorts and PICTURE not in sorts):
         return None
-    if TEXT not in sorts:
-        return plain
-    return len(sorts) - sorts.count(PICTURE) if PICTURE in sorts else None
+    return len(sorts) - sorts.count(PICTURE) if TEXT in sorts else plain
 
 
 def _key(roles: Roles) -> Callable[[Example], str]:
