@@ -13,7 +13,7 @@ from trainer.data.columns.profiles import Profile
 from trainer.data.formats.table import Table
 from trainer.data.images import Index
 from trainer.errors import UserError, some
-from trainer.kinds.derived import by_loss, candidates
+from trainer.kinds.derived import by_loss, candidates, part as parts
 from trainer.kinds.rows import conversations as forms, label_sets, numbers, pairs, unsupported_tasks
 from trainer.kinds.rows.clues import same
 
@@ -120,7 +120,7 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index,
     elif kind == "text":
         _text(roles, rest, settings, where)
     else:
-        roles.types, why = features.choose(rest, where, candidates.of(tables, rest))
+        roles.types, why = features.choose(rest, where, candidates.of(tables, rest, settings.picture_vectors != parts.NO_VECTORS))
         roles.columns = tuple(roles.types)
         roles.decisions.append(("columns", list(roles.columns), why))
     _amounts(roles, seen)
