@@ -8,8 +8,10 @@ import numpy
 
 from trainer.core.example import Example
 from trainer.data.checks import Checks
+from trainer.data.columns import values
 from trainer.data.columns.features import CATEGORY, NUMBER
 from trainer.errors import some
+from trainer.kinds.rows.clues import class_ranges, formulas
 from trainer.kinds.rows.roles import Roles
 
 DETERMINED = 0.99  # of the rows whose value occurs more than once
@@ -30,13 +32,38 @@ def check(rows: Sequence[Example], roles: Roles, checks: Checks) -> None:
     test = _linear if roles.regression else _determines
     targets = [e.target for e in rows]
     columns = {name: [e.content[i] for e in rows] for i, name in enumerate(roles.columns)}
-    found = [name for name, cells in columns.items() if test(cells, targets, roles.types[name]) or _is_prediction(name, cells, targets, roles)]
+    known = _computed(columns, targets, roles, checks)
+    others = {name: cells for name, cells in columns.items() if name not in known}
+    found = [name for name, cells in others.items() if test(cells, targets, roles.types[name]) or _is_prediction(name, cells, targets, roles)]
     if found:
         what = f"The columns {some(found, 6)} each predict" if len(found) > 1 else f"The column {found[0]} predicts"
         known = "make sure that its value is known before the label is"
         checks.warning("label_leak", f"{what} the label {roles.label} almost perfectly: {known}.")
     else:
-        checks.ok("label_leak", "No column reveals the label.")
+        checks.ok("label_leak", "No other column reveals the label." if known else "No column reveals the label.")
+
+
+def _computed(columns: dict[str, list[str]], targets: list[str], roles: Roles, checks: Checks) -> tuple[str, ...]:
+    """Report a label that is computed from columns of numbers. Returns these columns."""
+    numbers = {name: cells for name, cells in columns.items() if roles.types[name] == NUMBER}
+    words = ""
+    if roles.regression or _are_numbers(targets):
+        formula = formulas.find(numbers, targets)
+        words, used = (f"The label {roles.label} is {formula.words}", formula.columns) if formula else ("", ())
+    if not words and not roles.regression and (ranges := class_ranges.find(numbers, targets)):
+        words, used = f"Each class of {roles.label} is a range of {ranges[0]}", ranges[1]
+    if not words:
+        checks.ok("label_formula", "The label is no formula of other columns.")
+        return ()
+    without = f"name the columns to read in the option columns, without {some(used, 6)}"
+    checks.warning("label_formula", f"{words}: compute it instead, without a model. To predict it from other things, {without}.")
+    return used
+
+
+def _are_numbers(targets: list[str]) -> bool:
+    """Whether classes are numbers, several of them."""
+    different = set(targets)
+    return len(different) > 2 and all(values.number(t) is not None for t in different)
 
 
 def _determines(cells: list[str], targets: list[str], kind: str) -> bool:
