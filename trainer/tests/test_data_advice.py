@@ -205,7 +205,7 @@ def test_a_column_reveals_the_label_if_equal_cells_have_equal_labels(checks, cel
 def test_a_column_of_numbers_reveals_the_target_if_it_is_the_target_in_another_unit(checks, column, reveals):
     rows = [Example("t.csv", i, (str(column(i)),), str(float(i))) for i in range(80)]
     leaks.check(rows, Roles("tabular-regression", ("x",), "y", {"x": NUMBER}), checks)
-    assert found(checks)["label_leak"][0] == ("warning" if reveals else "ok")
+    assert ("warning" in [found(checks)[code][0] for code in ("label_formula", "label_leak")]) == reveals
 
 
 @pytest.mark.parametrize(

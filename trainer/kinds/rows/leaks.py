@@ -46,17 +46,16 @@ def check(rows: Sequence[Example], roles: Roles, checks: Checks) -> None:
 def _computed(columns: dict[str, list[str]], targets: list[str], roles: Roles, checks: Checks) -> tuple[str, ...]:
     """Report a label that is computed from columns of numbers. Returns these columns."""
     numbers = {name: cells for name, cells in columns.items() if roles.types[name] == NUMBER}
-    words = ""
-    if roles.regression or _are_numbers(targets):
-        formula = formulas.find(numbers, targets)
-        words, used = (f"The label {roles.label} is {formula.words}", formula.columns) if formula else ("", ())
-    if not words and not roles.regression and (ranges := class_ranges.find(numbers, targets)):
+    words, used = "", ()
+    if (roles.regression or _are_numbers(targets)) and (formula := formulas.find(numbers, targets)):
+        words, used = f"The label {roles.label} is {formula.words}", formula.columns
+    elif not roles.regression and (ranges := class_ranges.find(numbers, targets)):
         words, used = f"Each class of {roles.label} is a range of {ranges[0]}", ranges[1]
-    if not words:
-        checks.ok("label_formula", "The label is no formula of other columns.")
-        return ()
-    without = f"name the columns to read in the option columns, without {some(used, 6)}"
-    checks.warning("label_formula", f"{words}: compute it instead, without a model. To predict it from other things, {without}.")
+    if words:
+        do = f"To predict it from other things, name the columns to read in the option columns, without {some(used, 6)}"
+        checks.warning("label_formula", f"{words}, which gives the answer without a model. {do}.")
+    else:
+        checks.ok("label_formula", "The label is not computed from other columns.")
     return used
 
 

@@ -109,21 +109,23 @@ def _counts(cells: numpy.ndarray) -> bool:
 
 def _fit(table: _Table, form: _Form) -> Formula | None:
     """The formula of this form, with as few columns as it needs."""
-    spread = float(table.target.std())
     fitted = _weights(table, form)
     if fitted is None or not _holds(table, form, *fitted):
         return None
-    terms = form.terms(table.cells)
-    scale = float(numpy.median(table.target)) if form.logarithm else 1.0
-    brings = numpy.abs(fitted[0]) * terms.std(axis=0) * scale
-    kept = [int(i) for i in numpy.flatnonzero(brings > max(table.step / 2, EXACT * spread))]
-    if kept and len(kept) < len(table.names):
-        fewer = table.of(kept)
-        again = _weights(fewer, form)
-        if again is not None and _holds(fewer, form, *again):
-            table, fitted = fewer, again
+    table, fitted = _fewer(table, form, *fitted)
     weights, constant = _plain(table, form, *fitted)
     return Formula(form.words(table.names, weights, constant), tuple(table.names)) if form.simple(weights) else None
+
+
+def _fewer(table: _Table, form: _Form, weights: numpy.ndarray, constant: float) -> tuple[_Table, tuple[numpy.ndarray, float]]:
+    """The table without the columns that the formula does not need: those that bring least go first."""
+    brings = numpy.abs(weights) * form.terms(table.cells).std(axis=0)
+    fitted, kept = (weights, constant), list(range(len(table.names)))
+    for column in numpy.argsort(brings).tolist():
+        others = [i for i in kept if i != column]
+        if others and (again := _weights(table.of(others), form)) is not None and _holds(table.of(others), form, *again):
+            fitted, kept = again, others
+    return table.of(kept), fitted
 
 
 def _plain(table: _Table, form: _Form, weights: numpy.ndarray, constant: float) -> tuple[numpy.ndarray, float]:
@@ -194,18 +196,24 @@ def _weighted(names: list[str], weights: numpy.ndarray, constant: float, of: str
         return f"a weighted sum of {some([of.format(n) for n in names], MOST_TERMS)}"
     parts = []
     for name, weight in zip(names, weights):
-        number = "" if abs(abs(weight) - 1) <= WHOLE else f"{abs(weight):.4g} × "
+        number = "" if abs(abs(weight) - 1) <= WHOLE else f"{_figure(abs(weight))} × "
         sign = ("− " if weight < 0 else "+ ") if parts else ("−" if weight < 0 else "")
         parts.append(f"{sign}{number}{of.format(name)}")
     if abs(constant) > 1e-6 * float(numpy.abs(weights).max()):
-        parts.append(f"{'−' if constant < 0 else '+'} {abs(constant):.4g}")
+        parts.append(f"{'−' if constant < 0 else '+'} {_figure(abs(constant))}")
     return " ".join(parts)
 
 
 def _product(names: list[str], weights: numpy.ndarray, constant: float) -> str:
-    first = f"{math.exp(constant):.4g} × " if abs(constant) > WHOLE / 2 else ""
+    first = f"{_figure(math.exp(constant))} × " if abs(constant) > WHOLE / 2 else ""
     factors = [n if abs(w - 1) <= WHOLE else f"{n}^{round(w) if abs(w - round(w)) <= WHOLE else format(w, '.3g')}" for n, w in zip(names, weights)]
     return first + " × ".join(factors)
+
+
+def _figure(number: float) -> str:
+    """A number with up to four digits."""
+    text = f"{number:.4g}"
+    return f"{float(text):.0f}" if "e+0" in text else text
 
 
 def _any(weights: numpy.ndarray) -> bool:
