@@ -109,9 +109,14 @@ def _folder(file: str) -> str:
     return file.rpartition("/")[0]
 
 
-def _before_number(file: str) -> str:
-    found = _NUMBERED.fullmatch(PurePosixPath(file).stem)
+def before_number(name: str) -> str:
+    """What stands before the number at the end of a name: rec_07 of rec_07_3; empty for other names."""
+    found = _NUMBERED.fullmatch(name)
     return found[1] if found else ""
+
+
+def _before_number(file: str) -> str:
+    return before_number(PurePosixPath(file).stem)
 
 
 def _tell_groups(groups: Mapping[str, str], examples: list[Example]) -> bool:

@@ -43,6 +43,8 @@ const (
 	tooGood  = "The score may be too good to be true"
 	computed = "The answer is computed from what the model reads"
 	cutShort = "The answers of some rows are not known in full"
+	// flattered is the word where test rows are like training rows, and new rows will not be.
+	flattered = "The score may not hold for new rows"
 )
 
 // NewVerdict judges a result: a training by its score on the rows that were held out, against a constant answer, a simple
@@ -160,10 +162,11 @@ func constantAnswer(r *results.Result, b *results.Baseline) string {
 	return fmt.Sprintf("always predicting %q", text.Excerpt(label, 40))
 }
 
-// doubts are the words for checks that make a score worth little: the test rows were seen, the label stands in what is read or is computed from it, or
-// is not what it seems.
+// doubts are the words for checks that make a score worth little: the test rows were seen or are like those that were, the label stands in what is
+// read or is computed from it, or is not what it seems.
 var doubts = map[string]string{
 	"label_leak": tooGood, "split_overlap": tooGood, "feature_is_label": tooGood, "label_formula": computed, "follow_up": cutShort,
+	"time_neighbours": flattered, "split_flatters": flattered,
 }
 
 // doubt is the word and the warning of the first such check, empty where there is none.

@@ -103,9 +103,7 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index,
         same.check_one_of(roles.label, besides, tables, where)
         same.check_alike(roles.label, besides, tables, where)
     roles.decisions += same.without_twins(roles.label, rest, tables)
-    if not settings.columns.strip():
-        asked = bool(settings.label_column.strip()) or roles.label.strip().lower() in names.LABELS
-        roles.decisions += follow_up.without(roles.label, asked, rest, tables, where)
+    roles.decisions += follow_up.without(roles.label, settings, rest, tables, where)
     rest.pop(roles.label)
     kind = _kind(rest, paths, settings, where)
     if kind in (TEXT, TABLE) and settings.task == "auto":

@@ -120,7 +120,8 @@ ROWS = (
             *_patient(c, ("0:LIVING", "1:DECEASED"))[:2], *_patient(c)[2:], *_patient(c, ("0:LIVING", "1:DECEASED"))[2:]]),
         Reads(TASK, label="OS_STATUS", columns=("AGE", "SEX"), says={"follow_up": "OS_MONTHS"}), FOLLOWED, settings={"label_column": "OS_STATUS"}),
     Row("survival-before-the-sex", "age, futime and fustat, and the sex behind them", "clinics", "survival (ovarian)", "the question which one",
-        _table("age,futime,fustat,sex", lambda i, c: [(p := _patient(c))[0], *p[2:], p[1]]), Refused("ambiguous_label", ("fustat", "futime")), FOLLOWED),
+        _table("age,futime,fustat,sex", lambda i, c: [(p := _patient(c))[0], *p[2:], p[1]]),
+        Refused("ambiguous_label", ("fustat", "futime")), FOLLOWED),
     Row("time-of-a-logger", "seconds, two measures and a status of 0 and 1", "loggers", "made", "nobody was followed",
         _table("time,temp,flow,status", _logged), Reads(TASK, label="status", silent=("follow_up",)), spares=FOLLOWED),
 )  # fmt: skip

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from trainer.data import names
 from trainer.data.columns import choices, values
 from trainer.data.columns.profiles import Profile
 from trainer.data.formats.table import Table
@@ -13,7 +14,8 @@ MOST_CODES = 10  # different times, up to which they may be codes
 _END = r"(os|dfs|pfs|dss|rfs|efs|mfs|lfs|ttp|bcr)[_ .]?"  # overall, disease-free, progression-free, … survival
 _UNIT = r"(time|times|months?|days?|years?|weeks?|t)"
 _TIME = re.compile(
-    rf"{_END}{_UNIT}|fu_?(time|days|months|years)|futime|dtime|rfstime|surv(ival)?[_ .]?{_UNIT}|(overall|relapse[_ ]free)[_ .]?survival([_ .]\(?{_UNIT}\)?)?|"
+    rf"{_END}{_UNIT}|fu_?(time|days|months|years)|futime|dtime|rfstime|surv(ival)?[_ .]?{_UNIT}|"
+    rf"(overall|relapse[_ ]free)[_ .]?survival([_ .]\(?{_UNIT}\)?)?|"
     rf"follow[_ .-]?up([_ .]?{_UNIT})?|(days|months|time|years|weeks)_to_(death|event|relapse|recurrence|last_follow_?up)|tte|event_?time|t_?event"
 )  # fmt: skip
 _EVENT = re.compile(
@@ -50,14 +52,14 @@ def find(seen: Mapping[str, Profile], tables: list[Table]) -> FollowUp | None:
     return FollowUp(tuple(times), tuple(events)) if times and events else None
 
 
-def without(label: str, asked: bool, rest: dict[str, Profile], tables: list[Table], where: str) -> list[tuple[str, object, str]]:
-    """Take the times out of ``rest`` where the label is an event, and the events where it is a time; other events and times, too. Returns the decision
-    about them, if there are any. Raises UserError where the label is neither and nobody ``asked`` for it."""
-    found = find(rest, tables)
+def without(label: str, settings, rest: dict[str, Profile], tables: list[Table], where: str) -> list[tuple[str, object, str]]:
+    """Take the times and the other events out of ``rest`` where the label is an event, and the same where it is a time. Returns the decision about
+    them, if there are any. Raises UserError where the label is neither and nobody asked for it."""
+    found = find(rest, tables) if not settings.columns.strip() else None
     if found is None:
         return []
     if label not in (*found.times, *found.events):
-        if not asked:
+        if not settings.label_column.strip() and label.strip().lower() not in names.LABELS:
             choices.ask_label([*found.events, *found.times, label], rest, where)
         return []
     left = [n for n in (*found.times, *found.events) if n != label]
@@ -75,7 +77,8 @@ def warning(label: str, seen: Mapping[str, Profile], tables: list[Table]) -> str
     do = "A survival model knows both: train one with a script of your own (ncsa.ray.script)."
     if label in found.events:
         return f"Rows were followed for different times ({some(found.times, 3)}), and {label} is not known of the time after. {do}"
-    return f"{label} ends with the event in some rows only ({some(found.events, 3)}): in the others the true time is longer, so predictions are too short. {do}"
+    ends = f"{label} ends with the event in some rows only ({some(found.events, 3)})"
+    return f"{ends}: in the others the true time is longer, so predictions are too short. {do}"
 
 
 def _is_time(p: Profile) -> bool:
@@ -87,7 +90,7 @@ def _is_event(name: str, p: Profile, tables: list[Table]) -> bool:
     if not 2 <= p.distinct <= 3:
         return False
     cells = {values.label(c).lower() for t in tables for c in t.different(name)} - {""}
-    return cells in _CODES or bool(cells) and all(set(re.findall(r"[a-z]+", c)) & _WORDS for c in cells)
+    return cells in _CODES or (bool(cells) and all(set(re.findall(r"[a-z]+", c)) & _WORDS for c in cells))
 
 
 def _in_order(name: str, p: Profile, tables: list[Table]) -> bool:
