@@ -24,7 +24,7 @@ _NUMBERED = re.compile(r"(.*?\d.*?|.{3,}?)[-_. ]+[a-z]?\d{1,6}[a-z]?$", re.IGNOR
 _WORDS = frozenset(
     """patient subject participant person individual animal donor specimen plant plot site station farm household school hospital clinic
     transect quadrat tree colony nest capture scene session recording speaker batch slide device sensor catchment watershed borehole core
-    camera cam book video""".split()
+    camera cam book video rid ptid mrn subj usubjid sub""".split()
 )
 _OF_ROWS = frozenset("index idx key row rowid row_id number nr no".split())  # names of identifiers that say nothing of things
 _ENDINGS = frozenset("id ids no nr number num code name key label".split())

@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from trainer.core import registry
 from trainer.data.columns.profiles import FEW_NUMBERS, Profile
-from trainer.data.columns.values import MOSTLY
+from trainer.data.columns.values import MOSTLY, number
 from trainer.data.names import LABELS, TEXTS, TITLE, column, nfc
 from trainer.errors import UserError, some
 
@@ -73,7 +73,8 @@ def _by_values(seen: dict[str, Profile], where: str, task: str, pictures: bool, 
     if _NO_NAME.fullmatch(best) and (both or (rest and best == first.name and any(not seen[n].numeric for n in rest) and seen[best].numeric)):
         ask_label([best, *rest], seen, where)
     others = [n for n, p in seen.items() if n != best and p.is_measure and not p.tells_when_or_where]
-    by_place = seen[best].is_measure and not rest and bool(others)
+    spectrum = all(number(n) is not None for n in others)  # the names are wavelengths, which the label is not
+    by_place = seen[best].is_measure and not rest and bool(others) and not spectrum
     if by_place and _NO_NAME.fullmatch(best):
         ask_label([best, *others], seen, where)
     place = "the only" if not in_order else "the last" if best == names[-1] else "the first" if best == names[0] else "a"

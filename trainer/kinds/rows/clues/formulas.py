@@ -1,5 +1,6 @@
 """Formulas: whether the number of each row is computed from other columns, as a total is from its items and an index from two measures."""
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ import numpy
 from trainer.errors import some
 
 ROWS = 2_000
-MOST_COLUMNS, MOST_FACTORS = 60, 20
+MOST_COLUMNS, MOST_FACTORS, MOST_PAIRED = 60, 20, 12
 FEWEST = 20  # rows, besides three for each column
 FILLED = 0.8  # of the cells of a column
 FITTING = 0.98  # of the rows, and of those without the most frequent target, are as far off as rounding explains
@@ -68,7 +69,24 @@ def find(columns: Mapping[str, Sequence[str]], targets: Sequence[str]) -> Formul
     for part, form in tries:
         if part is not None and (found := _fit(part, form)) is not None:
             return found
-    return None
+    return _of_two(table.of(positive)) if 1 < len(positive) <= MOST_PAIRED else None
+
+
+def _of_two(table: _Table) -> Formula | None:
+    """The formula with a ratio of two columns, such as a change in percent, or with their difference by their sum, such as an index of two bands."""
+    found = []
+    for i, j in itertools.permutations(range(len(table.names)), 2):
+        (a, b), (x, y) = (table.names[i], table.names[j]), (table.cells[:, i], table.cells[:, j])
+        relative = table.steps[i] / x + table.steps[j] / y
+        found.append((f"{a} / {b}", (a, b), x / y, relative * x / y))
+        if i < j:
+            found.append((f"({a} − {b}) / ({a} + {b})", (a, b), (x - y) / (x + y), relative * 2 * x * y / (x + y) ** 2))
+    terms = numpy.stack([term for _, _, term, _ in found], axis=1)
+    centred, target = terms - terms.mean(axis=0), table.target - table.target.mean()
+    near = numpy.abs(target @ centred) / numpy.maximum(numpy.sqrt((centred**2).sum(axis=0)), 1e-300)
+    words, names, term, error = found[int(near.argmax())]
+    one = _fit(_Table([words], term[:, None], numpy.array([numpy.median(error)]), table.target, table.step), _SUM)
+    return Formula(one.words, names) if one is not None else None
 
 
 def _read(columns: Mapping[str, Sequence[str]], targets: Sequence[str]) -> _Table | None:
