@@ -27,6 +27,7 @@ def _found(target, **columns):
         pytest.param([round(b / a, 3) for a, b in zip(A, B)], "a^-1 × b", id="ratio"),
         pytest.param([round(100 * (b - a) / a, 1) for a, b in zip(A, B)], "100 × b / a − 100", id="change in percent"),
         pytest.param([round((a - b) / (a + b), 4) for a, b in zip(A, B)], "(a − b) / (a + b)", id="normalised difference"),
+        pytest.param([round((b - a) / (a + b), 4) for a, b in zip(A, B)], "(b − a) / (b + a)", id="its negative"),
         pytest.param([round(1.8 * a + 32, 1) for a in A], "1.8 × a + 32", id="another unit"),
         pytest.param([round(math.log10(a), 4) for a in A], "0.4343 × log(a)", id="logarithm"),
     ],

@@ -58,7 +58,7 @@ def _gaps_determine(cells: list[str], targets: list[str]) -> bool:
 def _computed(columns: dict[str, list[str]], targets: list[str], roles: Roles, checks: Checks) -> tuple[str, ...]:
     """Report a label that is computed from columns of numbers. Returns these columns."""
     numbers = {name: cells for name, cells in columns.items() if roles.types[name] == NUMBER}
-    words, used = "", ()
+    words, used = "", tuple[str, ...]()
     if (roles.regression or _are_numbers(targets)) and (formula := formulas.find(numbers, targets)):
         words, used = f"The label {roles.label} is {formula.words}", formula.columns
     elif not roles.regression and (ranges := class_ranges.find(numbers, targets)):

@@ -10,7 +10,7 @@ import numpy
 from trainer.errors import some
 
 ROWS = 2_000
-MOST_COLUMNS, MOST_FACTORS, MOST_PAIRED = 60, 20, 12
+MOST_COLUMNS, MOST_FACTORS, MOST_PAIRED, MOST_TRIED = 200, 20, 12, 60
 FEWEST = 20  # rows, besides three for each column
 FILLED = 0.8  # of the cells of a column
 FITTING = 0.98  # of the rows, and of those without the most frequent target, are as far off as rounding explains
@@ -52,7 +52,7 @@ class _Form:
     error: Callable[[numpy.ndarray, numpy.ndarray], numpy.ndarray]
     logarithm: bool
     words: Callable[[list[str], numpy.ndarray, float], str]
-    simple: Callable[[numpy.ndarray], bool]
+    whole: bool = False  # only weights of 1 make sense
 
 
 def find(columns: Mapping[str, Sequence[str]], targets: Sequence[str]) -> Formula | None:
@@ -79,18 +79,19 @@ def _of_two(table: _Table) -> Formula | None:
         (a, b), (x, y) = (table.names[i], table.names[j]), (table.cells[:, i], table.cells[:, j])
         relative = table.steps[i] / x + table.steps[j] / y
         found.append((f"{a} / {b}", (a, b), x / y, relative * x / y))
-        if i < j:
-            found.append((f"({a} − {b}) / ({a} + {b})", (a, b), (x - y) / (x + y), relative * 2 * x * y / (x + y) ** 2))
+        found.append((f"({a} − {b}) / ({a} + {b})", (a, b), (x - y) / (x + y), relative * 2 * x * y / (x + y) ** 2))
     terms = numpy.stack([term for _, _, term, _ in found], axis=1)
     centred, target = terms - terms.mean(axis=0), table.target - table.target.mean()
-    near = numpy.abs(target @ centred) / numpy.maximum(numpy.sqrt((centred**2).sum(axis=0)), 1e-300)
-    words, names, term, error = found[int(near.argmax())]
+    near = target @ centred / numpy.maximum(numpy.sqrt((centred**2).sum(axis=0)), 1e-300)
+    words, names, term, error = found[int((numpy.abs(near) * (1 + 1e-9 * numpy.sign(near))).argmax())]  # a − b rather than −(b − a)
     one = _fit(_Table([words], term[:, None], numpy.array([numpy.median(error)]), table.target, table.step), _SUM)
     return Formula(one.words, names) if one is not None else None
 
 
 def _read(columns: Mapping[str, Sequence[str]], targets: Sequence[str]) -> _Table | None:
     """The rows that have all numbers; None where these are too few, or the targets are all the same."""
+    if len(columns) > MOST_COLUMNS:
+        return None
     every = -(-len(targets) // ROWS)
     target, step = _numbers(targets[::every])
     names, cells, steps = [], [], []
@@ -101,7 +102,7 @@ def _read(columns: Mapping[str, Sequence[str]], targets: Sequence[str]) -> _Tabl
             names.append(name)
             cells.append(numbers)
             steps.append(unit)
-    if not 0 < len(names) <= MOST_COLUMNS:
+    if not names:
         return None
     matrix = numpy.stack(cells, axis=1)
     whole = ~numpy.isnan(matrix).any(axis=1) & ~numpy.isnan(target)
@@ -132,16 +133,21 @@ def _fit(table: _Table, form: _Form) -> Formula | None:
         return None
     table, fitted = _fewer(table, form, *fitted)
     weights, constant = _plain(table, form, *fitted)
-    return Formula(form.words(table.names, weights, constant), tuple(table.names)) if form.simple(weights) else None
+    if form.whole and not (numpy.abs(weights - 1) <= WHOLE).all():
+        return None
+    return Formula(form.words(table.names, weights, constant), tuple(table.names))
 
 
 def _fewer(table: _Table, form: _Form, weights: numpy.ndarray, constant: float) -> tuple[_Table, tuple[numpy.ndarray, float]]:
     """The table without the columns that the formula does not need: those that bring least go first."""
-    brings = numpy.abs(weights) * form.terms(table.cells).std(axis=0)
+    scale = float(numpy.median(table.target)) if form.logarithm else 1.0
+    brings = numpy.abs(weights) * form.terms(table.cells).std(axis=0) * scale
     fitted, kept = (weights, constant), list(range(len(table.names)))
-    for column in numpy.argsort(brings).tolist():
-        others = [i for i in kept if i != column]
-        if others and (again := _weights(table.of(others), form)) is not None and _holds(table.of(others), form, *again):
+    order = numpy.argsort(brings).tolist()
+    nothing = [i for i in order if brings[i] <= max(table.step / 2, EXACT * float(table.target.std()))]
+    for left_out in (nothing, *([i] for i in order[:MOST_TRIED])):
+        others = [i for i in kept if i not in left_out]
+        if 0 < len(others) < len(kept) and (again := _weights(table.of(others), form)) is not None and _holds(table.of(others), form, *again):
             fitted, kept = again, others
     return table.of(kept), fitted
 
@@ -192,19 +198,13 @@ def _holds(table: _Table, form: _Form, weights: numpy.ndarray, constant: float) 
     return any((off <= a).mean() >= FITTING and others.sum() >= FEWEST and (off <= a)[others].mean() >= FITTING for a in allowed)
 
 
-def _is_whole(weights: numpy.ndarray, step: float = 1.0) -> bool:
-    """Whether all weights are multiples of ``step``."""
-    return bool((numpy.abs(weights / step - numpy.round(weights / step)) <= WHOLE / step).all())
-
-
 def _sum(names: list[str], weights: numpy.ndarray, constant: float) -> str:
     if len(names) > 1 and abs(constant) <= WHOLE:
         for word, share in (("sum", 1.0), ("mean", 1 / len(names))):
             if (numpy.abs(weights - share) <= WHOLE * share).all():
                 return f"the {word} of {some(names, MOST_TERMS)}"
-        if len(names) == 2 and _is_whole(weights) and sorted(numpy.round(weights)) == [-1.0, 1.0]:
-            more, less = names if weights[0] > 0 else names[::-1]
-            return f"{more} − {less}"
+        if len(names) == 2 and weights[0] < 0 < weights[1]:
+            names, weights = names[::-1], weights[::-1]  # b − a rather than −a + b
     return _weighted(names, weights, constant)
 
 
@@ -212,7 +212,7 @@ def _weighted(names: list[str], weights: numpy.ndarray, constant: float, of: str
     """Weights times columns as a formula; of many columns only their names."""
     if len(names) > MOST_TERMS:
         return f"a weighted sum of {some([of.format(n) for n in names], MOST_TERMS)}"
-    parts = []
+    parts: list[str] = []
     for name, weight in zip(names, weights):
         number = "" if abs(abs(weight) - 1) <= WHOLE else f"{_figure(abs(weight))} × "
         sign = ("− " if weight < 0 else "+ ") if parts else ("−" if weight < 0 else "")
@@ -234,17 +234,16 @@ def _figure(number: float) -> str:
     return f"{float(text):.0f}" if "e+0" in text else text
 
 
-def _any(weights: numpy.ndarray) -> bool:
-    return True
-
-
-_SUM = _Form(lambda x: x, lambda x, steps: numpy.broadcast_to(steps, x.shape), False, _sum, _any)
+_SUM = _Form(lambda x: x, lambda x, steps: numpy.broadcast_to(steps, x.shape), False, _sum)
 _ABOVE_ZERO = _Form(
     lambda x: (x > 0).astype(float), lambda x, steps: numpy.zeros(x.shape), False,
-    lambda names, weights, constant: f"the number of {some(names, MOST_TERMS)} that are above 0", lambda weights: _is_whole(weights - 1),
+    lambda names, weights, constant: f"the number of {some(names, MOST_TERMS)} that are above 0", True,
 )  # fmt: skip
-_LOGARITHM = _Form(numpy.log, lambda x, steps: steps / x, False, lambda *of: _weighted(*of, of="log({})"), _any)
-_PRODUCT = _Form(numpy.log, lambda x, steps: steps / x, True, _product, _any)
+_LOGARITHM = _Form(
+    numpy.log, lambda x, steps: steps / x, False, lambda names, weights, constant: _weighted(names, weights, constant, "log({})"),
+)  # fmt: skip
+_PRODUCT = _Form(numpy.log, lambda x, steps: steps / x, True, _product)
 _POWER = _Form(
-    lambda x: x, lambda x, steps: numpy.broadcast_to(steps, x.shape), True, lambda *of: f"exp({_weighted(*of)})", _any,
+    lambda x: x, lambda x, steps: numpy.broadcast_to(steps, x.shape), True,
+    lambda names, weights, constant: f"exp({_weighted(names, weights, constant)})",
 )  # fmt: skip
