@@ -217,6 +217,13 @@ def test_the_answers_of_an_older_model_are_told_by_their_name(checks, name, reve
     assert found(checks)["label_leak"][0] == ("warning" if reveals else "ok")
 
 
+@pytest.mark.parametrize(("grouped", "reveals"), [(False, True), (True, False)])
+def test_what_rows_of_one_group_share_reveals_nothing(checks, grouped, reveals):
+    rows = [Example("t.csv", i, (f"{60 + i // 4}.5",), "yn"[i // 4 % 2], group=f"p{i // 4}" if grouped else "") for i in range(160)]
+    leaks.check(rows, Roles("tabular-classification", ("weight",), "y", {"weight": NUMBER}), checks)
+    assert found(checks)["label_leak"][0] == ("warning" if reveals else "ok")
+
+
 def test_whole_numbers_of_persons_tell_the_label_however_many_they_are(checks):
     rows = [Example("t.csv", i, (f"{i // 3 * 7 % 1009}",), "yn"[i // 3 % 2]) for i in range(900)]
     leaks.check(rows, Roles("tabular-classification", ("rid",), "y", {"rid": NUMBER}), checks)

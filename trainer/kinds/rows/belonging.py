@@ -23,6 +23,9 @@ _MOST_ROWS = 200_000
 _MOST_WAYS = 2
 _KEPT_UNASKED = 5  # groups that each class must be in, for rows to be kept together unasked
 _GROUPS_OF_CLASS = 3
+_REPLICATES = re.compile(
+    r"((technical|biological|tech|bio)?[ _.-]*(replicates?|repeats?|rep|repl|replication))([ _.-]*(no|nr|id|number|\d))?", re.IGNORECASE
+)
 _NEARLY_ALL, _LARGE = 0.9, 0.2  # shares of the labelled rows
 _MIN_CODES, _CODES = 10, 0.95
 _CODE = re.compile(r"[A-Za-z]{1,12}[-_. ]?\d{1,6}([-_.][A-Za-z0-9]{1,6})?")
@@ -75,7 +78,7 @@ class Belonging:
 
     def warning(self) -> str:
         """The warning for rows that are much more alike than others because they lie together or belong together; else empty."""
-        return self._alike_places() or self._alike_rows() or self._alike_names()
+        return self._alike_places() or self._alike_rows() or self._alike_names() or self._alike_replicates()
 
     def clear_group(self) -> str:
         """The column by which rows are kept together although nobody asked for it; empty for none. It is called like a thing with several rows,
@@ -124,6 +127,9 @@ class Belonging:
         for name, of_rows in self._numbered.items():
             do = f"write what stands before the last number of {name} into a column, and set group_column to it"
             add(f"beginning of {name}", ordered.GROUP, f"the values of {name} differ in the last number alone", do, of_rows, f" {name} " in warned)
+        if self._replicates[0]:
+            do = "name each set of replicates in a column, and set group_column to it"
+            add("set of replicates", ordered.GROUP, f"they differ in {self._replicates[0]} alone", do, self._replicates[1], "replicates" in warned)
         if on_map := self.blocks():
             add("part of the map", ordered.PLACE, "the table has coordinates", "set data.split to place", on_map, "data.split to place" in warned)
         if len(self.tables) >= together.MIN_GROUPS and not roles.split:
@@ -185,6 +191,28 @@ class Belonging:
                     f"new ones. To keep them together, write what stands before that number into a column, and set group_column to it."
                 )
         return ""
+
+    @functools.cached_property
+    def _replicates(self) -> tuple[str, list[str]]:
+        """The column that numbers replicates, and the other inputs of each row as one text; empty where rows are none."""
+        name = next((n for n in self.seen if _REPLICATES.fullmatch(n.strip()) and n != self.roles.label), "")
+        others = [n for n in self.roles.columns if n != name and n in self.seen]
+        if not (name and others):
+            return "", []
+        of_rows = ["\t".join(cells) for cells in zip(*map(self.cells, others), strict=True)]
+        return (name, of_rows) if MIN_GROUPS <= len(set(of_rows)) <= len(of_rows) // 2 else ("", [])
+
+    def _alike_replicates(self) -> str:
+        """The warning for rows that are replicates of each other and much more alike than others; else empty."""
+        name, of_rows = self._replicates
+        what, known, classes = self.target
+        if not name or self.roles.group or places.alike_in(numpy.array(of_rows)[known].tolist(), what[known], classes) >= series.ALIKE:
+            return ""
+        return (
+            f"Rows that differ in {name} alone are much more alike in {self.roles.label} than others: in a random split each test row has such rows "
+            "in training, so the metrics are better than for new ones. To keep them together, name each set of replicates in a column, and set "
+            "group_column to it."
+        )
 
     def _two_of(self, name: str, of_rows: list[str]) -> list[str]:
         """The names of the first two rows of one group."""

@@ -1,6 +1,7 @@
 """Detects label leaks: inputs that reveal the label, so that the metrics say nothing about new data."""
 
 import collections
+import functools
 import re
 from collections.abc import Sequence
 
@@ -30,7 +31,7 @@ def check(rows: Sequence[Example], roles: Roles, checks: Checks) -> None:
     if roles.reads_texts:
         _texts(rows, roles, checks)
         return
-    test = _linear if roles.regression else _determines
+    test = _linear if roles.regression else functools.partial(_determines, groups=[e.group for e in rows])
     targets = [e.target for e in rows]
     columns = {name: [e.content[i] for e in rows] for i, name in enumerate(roles.columns)}
     known = _computed(columns, targets, roles, checks)
@@ -77,9 +78,16 @@ def _are_numbers(targets: list[str]) -> bool:
     return len(different) > 2 and all(values.number(t) is not None for t in different)
 
 
-def _determines(cells: list[str], targets: list[str], kind: str) -> bool:
-    """Whether equal cells have equal labels, as far as cells repeat; numbers only where they have few values, or are whole, as those of persons."""
+def _determines(cells: list[str], targets: list[str], kind: str, groups: list[str]) -> bool:
+    """Whether equal cells have equal labels, as far as cells repeat; numbers only where they have few values, or are whole, as those of persons.
+
+    What rows of one group have in common tells nothing, because they are in one split: they count as one.
+    """
     by_value: dict[str, collections.Counter] = collections.defaultdict(collections.Counter)
+    if any(groups):
+        alone = [group or f"\n{i}" for i, group in enumerate(groups)]
+        once = list(dict.fromkeys(zip(cells, targets, alone)))
+        cells, targets = [cell for cell, _, _ in once], [target for _, target, _ in once]
     for cell, target in zip(cells, targets):
         if cell:
             by_value[cell][target] += 1

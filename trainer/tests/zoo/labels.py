@@ -6,7 +6,7 @@ from trainer.tests.zoo.names import key, picture
 from trainer.tests.zoo.row import Reads, Refused, Row, write
 from trainer.tests.zoo.time import csv
 
-UNNAMED, RECORDINGS = "measures without names", "numbered names of rows"
+UNNAMED, RECORDINGS, REPLICATES = "measures without names", "numbered names of rows", "replicates"
 LEFT = "the only column besides pictures"
 
 
@@ -42,6 +42,14 @@ def _recordings(alike: int):
     )
 
 
+def _doses(alike: int):
+    """Three replicates of 8 doses of 5 compounds."""
+    return _table(
+        "compound,dose,replicate,alive",
+        lambda i, c: ["ABCDE"[i // 24], 2 ** (i // 3 % 8), i % 3 + 1, f"{alike * (100 - i // 3 % 8 * 9) + c.gauss(0, 3):.1f}"], 120,
+    )  # fmt: skip
+
+
 ROWS = (
     Row("heights-and-notes", "a number with 129 values, a date and a note", "field books", "issue 42", "each column is offered",
         _table("height,day,note", lambda i, c: [f"{c.gauss(170, 9):.3f}", f"2020-{i % 12 + 1:02}-{i % 28 + 1:02}", f"it was seen near the gate {i}"]),
@@ -57,6 +65,10 @@ ROWS = (
         "a warning: persons are in both splits", _recordings(6), Reads(says={"time_neighbours": "such as R00_0 and R00_1"}), RECORDINGS),
     Row("recordings-of-other-outcomes", "the same with a state that changes from recording to recording", "voice research", "made", "no warning",
         _recordings(1), Reads(silent=("time_neighbours",)), spares=RECORDINGS),
+    Row("replicates-of-doses", "compound, dose, replicate and the share of living cells", "pharmacology", "made", "a warning: replicates are alike",
+        _doses(1), Reads(says={"time_neighbours": "differ in replicate alone"}), REPLICATES, settings={"label_column": "alive"}),
+    Row("replicates-of-chance", "the same where replicates are not alike", "pharmacology", "made", "no warning",
+        _doses(0), Reads(silent=("time_neighbours",)), spares=REPLICATES, settings={"label_column": "alive"}),
     Row("many-species", "pictures and one column of 55 species", "herbaria", "made", "the column is the label",
         _pictures(lambda i: [f"species {i % 55}"], "file,taxon"), Reads("image-classification", rows=120, label="taxon"), rule=LEFT),
     Row("a-picture-and-its-number", "pictures and a column of other values in each row", "inventories", "made", "not a label",
