@@ -62,6 +62,13 @@ def test_a_weighted_sum_of_whole_numbers_is_found_with_its_columns(weights):
     assert _found(target, **columns).columns == tuple("abc"[: len(weights)])
 
 
+@given(st.lists(st.tuples(*[st.floats(-1e99, 1e99)] * 3), min_size=45, max_size=60))
+def test_numbers_of_any_size_do_no_harm(rows):
+    a, b, target = ([repr(n) for n in column] for column in zip(*rows))
+    formulas.find({"a": a, "b": b}, target)
+    class_ranges.find({"a": a, "b": b}, ["xy"[n > 0] for *_, n in rows])
+
+
 @pytest.mark.parametrize(
     ("classes", "words"),
     [

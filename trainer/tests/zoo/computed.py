@@ -122,6 +122,9 @@ ROWS = (
     Row("survival-before-the-sex", "age, futime and fustat, and the sex behind them", "clinics", "survival (ovarian)", "the question which one",
         _table("age,futime,fustat,sex", lambda i, c: [(p := _patient(c))[0], *p[2:], p[1]]),
         Refused("ambiguous_label", ("fustat", "futime")), FOLLOWED),
+    Row("years-and-a-status", "age, years of work and a status of 0 and 1", "staff", "made", "nobody was followed",
+        _table("age,years,status", lambda i, c: [c.randrange(20, 60), f"{c.uniform(0, 30):.1f}", c.choice([0, 1])]),
+        Reads(TASK, label="status", columns=("age", "years"), silent=("follow_up",)), spares=FOLLOWED),
     Row("time-of-a-logger", "seconds, two measures and a status of 0 and 1", "loggers", "made", "nobody was followed",
         _table("time,temp,flow,status", _logged), Reads(TASK, label="status", silent=("follow_up",)), spares=FOLLOWED),
 )  # fmt: skip

@@ -21,6 +21,7 @@ ITEMS, MOST_COLUMNS = 3, 12  # columns that are summed, and columns of which two
 _STEM = re.compile(r"(.*?)[ ._-]*\d+")
 
 
+@numpy.errstate(all="ignore")  # ratios of very large numbers
 def find(columns: Mapping[str, Sequence[str]], targets: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
     """What each class is a range of, in words and as columns; None where there is no such number."""
     every = -(-len(targets) // ROWS)

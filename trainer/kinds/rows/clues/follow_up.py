@@ -22,9 +22,9 @@ _EVENT = re.compile(
     rf"{_END}(status|event|cens(or(ed)?)?)|(is_?)?(dead|death|died|deceased)([_ .]?(event|status))?|event([_ .]?(observed|occurred|status))?|fustat|"
     r"cens|censor|censored|censoring|vital[_ .]?status|(surv|survival)[_ .]?status|arrest|relapse[d]?|recurrence"
 )  # fmt: skip
-_PLAIN_TIME = re.compile(r"time|t|days|weeks|months|years")  # which also have other meanings, beside
-_PLAIN_EVENT = re.compile(r"status|e")
-_SURE_TIME = re.compile(r"time|t|days|weeks?|months|years|duration")  # beside
+_PLAIN_TIME, _PLAIN_EVENT = re.compile(r"time|t"), re.compile(r"status|e")  # which have other meanings, too, unless they stand together
+_NEAR_TIME = re.compile(r"time|t|days|weeks|months")  # beside an event
+_SURE_TIME = re.compile(r"time|t|days|weeks?|months|years|duration")  # beside a death
 _SURE_EVENT = re.compile(r"(is_?)?(dead|death|died|deceased).*|vital.*|fustat|surv.*|arrest")
 _CODES = ({"0", "1"}, {"1", "2"}, {"0", "1", "2"})
 _WORDS = frozenset("alive dead living deceased censored event died yes no true false".split())
@@ -45,7 +45,8 @@ def find(seen: Mapping[str, Profile], tables: list[Table]) -> FollowUp | None:
     events = [n for n, low in plain.items() if _EVENT.fullmatch(low) and _is_event(n, seen[n], tables)]
     if not times:
         sure = any(_SURE_EVENT.fullmatch(plain[n]) for n in events)
-        named = [n for n, low in plain.items() if (_SURE_TIME if sure else _PLAIN_TIME).fullmatch(low) and _is_time(seen[n])]
+        called = _SURE_TIME if sure else _NEAR_TIME if events else _PLAIN_TIME
+        named = [n for n, low in plain.items() if called.fullmatch(low) and _is_time(seen[n])]
         times = [n for n in named if sure or not _in_order(n, seen[n], tables)]
     if not events:
         events = [n for n, low in plain.items() if _PLAIN_EVENT.fullmatch(low) and _is_event(n, seen[n], tables)]

@@ -55,6 +55,7 @@ class _Form:
     whole: bool = False  # only weights of 1 make sense
 
 
+@numpy.errstate(all="ignore")  # what is no number is no formula
 def find(columns: Mapping[str, Sequence[str]], targets: Sequence[str]) -> Formula | None:
     """The formula by which ``targets`` follow from ``columns`` of numbers, as far as rounding lets one tell; None where there is none."""
     table = _read(columns, targets)
