@@ -30,7 +30,8 @@ type connection struct {
 }
 
 func newConnection(name string, cfg Config, log *zap.Logger, m *Metrics) *connection {
-	return &connection{name: name, cfg: cfg, log: log.Named("queue").With(zap.String("connection", name)), metrics: m}
+	log = log.Named("queue").With(zap.String("queue", cfg.Queue), zap.String("connection", name))
+	return &connection{name: name, cfg: cfg, log: log, metrics: m}
 }
 
 // run calls work on one session after the other until ctx ends, and then returns nil. It returns earlier only with a ConfigError.

@@ -125,9 +125,9 @@ func check(t *testing.T, w *stack.Fixture, id, logs string) {
 
 	last, updates := w.AwaitJob(t, id)
 	require.Equal(t, "SUCCEEDED", last.Status)
-	require.Equal(t, 1, countText(updates, "held-out rows"), "one last word: %v", updates)
+	require.Equal(t, 1, countText(updates, "held-out "), "one last word: %v", updates)
 	require.Equal(t, 1, countText(updates, "Accepted dataset"), "one first status: %v", updates)
-	require.Contains(t, updates[len(updates)-1].Text, "held-out rows", "nothing after the last word")
+	require.Contains(t, updates[len(updates)-1].Text, "held-out ", "nothing after the last word")
 
 	files, err := w.Session.Files(t.Context(), w.Dataset)
 	require.NoError(t, err)

@@ -65,7 +65,7 @@ func TestAServiceKilledInTheMiddleOfATrainingDeliversItOnce(t *testing.T) {
 	require.Equal(t, 1, records[0].Attempt, "the training was found again and not begun again")
 	told := slices.Collect(func(yield func(string) bool) {
 		for _, u := range updates {
-			if strings.Contains(u.Text, "held-out rows") && !yield(u.Text) {
+			if strings.Contains(u.Text, "held-out ") && !yield(u.Text) {
 				return
 			}
 		}

@@ -76,7 +76,7 @@ func TestASignalInAnyStageIsNoFailure(t *testing.T) {
 			require.Equal(t, "SUCCEEDED", last.Status)
 			require.EqualValues(t, 1, w.Trainings.Load())
 			require.Equal(t, 1, countText(updates, "Accepted dataset"), "%v", updates)
-			require.Equal(t, 1, countText(updates, "held-out rows"), "%v", updates)
+			require.Equal(t, 1, countText(updates, "held-out "), "%v", updates)
 		})
 	}
 }

@@ -52,6 +52,10 @@ class Kind(Reading, Training, Networks, Results, Answering):
     takes_options: ClassVar[tuple[str, ...]] = ()  # names of options of other kinds that have an effect here, too
     options_place: ClassVar[int] = 0  # of its options in forms, beside those of other kinds; equal places are in the order of the kinds
 
+    def thing(self, task: str) -> str:
+        """What an example of ``task`` is called, in the singular."""
+        return self.things.removesuffix("s")
+
     def target(self, data: Dataset) -> Target:
         """The target of ``data``, learnt from the training targets."""
         raise NotImplementedError

@@ -29,8 +29,8 @@ def prediction(
     unit: str = "",
     table: Table = answer_lines.table,
 ) -> None:
-    """Write predictions.csv and result.json. ``facts`` are what else is said of the question, ``unit`` what was predicted; empty for rows.
-    ``table`` gives the text of predictions.csv, of kinds that have no own."""
+    """Write predictions.csv and result.json. ``facts`` are what else is said of the question, ``unit`` what was predicted, if it is
+    not an example of the kind. ``table`` gives the text of predictions.csv, of kinds that have no own."""
     spec, settings, model, columns, kind = asking.spec, asking.settings, asking.model, read.columns, answered.kind
     compared = likeness.compared(model.description, answered, columns, asking.events)
     out = spec.work / results.OUT
@@ -48,7 +48,7 @@ def prediction(
     samples = kind.answers_samples(answered)
     found = {
         "model": _model(model, answered.target),
-        **({"unit": unit} if unit else {}),
+        "unit": unit or kind.thing(model.description["task"]),
         "rows": len(answered.examples),
         "skipped": read.skipped,
         "files": results.first(read.files),

@@ -55,7 +55,7 @@ def test_long_texts_can_be_left_out_of_training(train):
     folder, result = train(rows, "long_text: drop", max_length=64)
     left = next(d["rows"] for d in result["data"]["dropped"] if "longer" in d["reason"])
     assert 0 < left <= 20
-    assert f"Training on {result['data']['rows']['train'] - left} rows" in (folder / "log.txt").read_text()
+    assert f"Training on {result['data']['rows']['train'] - left} texts for up to" in (folder / "log.txt").read_text()
     assert len(predictions(folder)) == result["data"]["rows"]["test"]
 
 

@@ -111,7 +111,9 @@ class Training:
         self.optimization = Optimization(self.model, self.settings, self.rate, self.steps, self.stepper.scaler)
         self.checkpoints = Checkpoints(Path(plan.folder) / folder, plan.digest, self.settings.keep_checkpoints, events.lease)
         self.consensus = Consensus(ctx, plan)
-        self.reporter = reporter or ProgressReporter(ctx, Path(plan.folder) / TENSORBOARD, events, self.settings.epochs, self.steps)
+        self.reporter = reporter or ProgressReporter(
+            ctx, Path(plan.folder) / TENSORBOARD, events, self.settings.epochs, self.steps, plan.kind.thing(plan.task)
+        )
         if not has_head:
             self.reporter.warning("freeze_encoder", "This model has no encoder to freeze, so all its weights are trained.")
         self.at = Position()

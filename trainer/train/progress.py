@@ -18,11 +18,14 @@ PROGRESS_SECONDS = 2.0  # between two progress events, at the beginning
 
 
 class ProgressReporter:
-    """Reports a training of ``steps`` steps in ``epochs`` epochs, and writes scalars into ``folder``. Only the first worker reports anything."""
+    """Reports a training of ``steps`` steps in ``epochs`` epochs, and writes scalars into ``folder``. Only the first worker reports anything.
 
-    def __init__(self, ctx, folder: Path, events: Events, epochs: int, steps: int):
+    ``thing`` is what a row is called, in the singular.
+    """
+
+    def __init__(self, ctx, folder: Path, events: Events, epochs: int, steps: int, thing: str = "row"):
         self.is_active, self.device, self.world = ctx.rank == 0, ctx.device, ctx.world
-        self.events, self.epochs, self.steps = events, epochs, steps
+        self.events, self.epochs, self.steps, self.thing = events, epochs, steps, thing
         self.tensorboard = TensorBoardLog(folder) if self.is_active else None
         self.meter = Meter(ctx.device)
         self.began = self.last_progress = time.monotonic()
@@ -37,7 +40,7 @@ class ProgressReporter:
         self.expected = seconds
         if not self.is_active:
             return
-        all_of_it = f"{count(rows, 'row')} and up to {count(self.epochs, 'epoch')} take"
+        all_of_it = f"{count(rows, self.thing)} and up to {count(self.epochs, 'epoch')} take"
         what = f"The remaining {self.steps - at.step} of {self.steps} steps take" if at.step else all_of_it
         where = f"{count(self.world, 'worker')} on {self.device.type.upper()}"
         self.events.decision("estimate", round(seconds, 1), f"{what} about {estimate.spelled(seconds)} with {where}.")
@@ -64,7 +67,7 @@ class ProgressReporter:
             return
         if why_rate:
             self.events.decision("learning_rate", rate, why_rate)
-        self.events.phase("train", f"Training on {count(rows, 'row')} for up to {count(self.epochs, 'epoch')}.")
+        self.events.phase("train", f"Training on {count(rows, self.thing)} for up to {count(self.epochs, 'epoch')}.")
 
     def resumes(self, epoch: float, step: int) -> None:
         if self.is_active:

@@ -133,7 +133,10 @@ func (s *settler) logChange(old, next job.Record) {
 		zap.Int("attempt", next.Attempt),
 	}
 	if next.Ending != nil {
-		fields = append(fields, zap.String("ending", string(next.Ending.State)), zap.String("text", next.Ending.Text))
+		fields = append(fields, zap.String("ending", string(next.Ending.State)))
+	}
+	if next.Ending != nil && old.Ending == nil { // what the user reads is logged once
+		fields = append(fields, zap.String("text", next.Ending.Text))
 	}
 	s.log.Info("job", fields...)
 }

@@ -148,18 +148,24 @@ func moreScores(r *results.Result, headline string) string {
 	return words.String()
 }
 
-// constantAnswer is the simplest of all models in words.
+// constantAnswer is the simplest of all models in words: the label itself, where it always answers with the most frequent one.
 func constantAnswer(r *results.Result, b *results.Baseline) string {
+	title := text.Shorten(results.Plain(b.Title, "same answer"), maxBaselineTitle)
 	best, label := -1, ""
 	for _, l := range r.Model.Labels { // in the model's order, so that a tie always falls the same way
 		if n := r.Data.Labels[l]; n > best {
 			best, label = n, l
 		}
 	}
-	if best < 0 {
-		return "always predicting the " + text.Shorten(results.Plain(b.Title, "same"), maxBaselineTitle)
+	frequent := strings.HasPrefix(title, "most frequent ")
+	switch {
+	case frequent && best >= 0:
+		return fmt.Sprintf("always predicting %q", text.Excerpt(label, 40))
+	case frequent || strings.HasPrefix(title, "mean") || strings.HasPrefix(title, "same"):
+		return "always predicting the " + title
+	default:
+		return "always predicting " + title
 	}
-	return fmt.Sprintf("always predicting %q", text.Excerpt(label, 40))
 }
 
 // doubts are the words for checks that make a score worth little: the test rows were seen or are like those that were, the label stands in what is

@@ -71,7 +71,7 @@ func TestVerdictOfATraining(t *testing.T) {
 			change: func(r *results.Result) {
 				r.Metric = "f1_macro"
 				r.Metrics.Test = results.Scores{"accuracy": score(0.984, 0.942, 0.995, 122), "f1_macro": score(0.9, 0.84, 0.96, 122)}
-				r.Metrics.Baselines = []results.Baseline{{Name: "constant", Role: results.RoleConstant, Test: results.Scores{
+				r.Metrics.Baselines = []results.Baseline{{Name: "constant", Title: "most frequent class", Role: results.RoleConstant, Test: results.Scores{
 					"accuracy": score(0.943, 0.887, 0.972, 122), "f1_macro": score(0.324, 0.31, 0.33, 122),
 				}}}
 			},

@@ -99,3 +99,18 @@ func TestAnArticleFitsItsWord(t *testing.T) {
 	require.Equal(t, "1 epoch", epochs(1))
 	require.Equal(t, "4.17 epochs", epochs(4.1667))
 }
+
+func TestConstantAnswerIsNamedAsWhatItIs(t *testing.T) {
+	t.Parallel()
+	counts := &results.Result{Model: results.Model{Labels: []string{"seal", "bear"}}, Data: results.Data{Labels: results.Counts{"seal": 3, "bear": 9}}}
+	for title, want := range map[string]string{
+		"most frequent class":                    `always predicting "bear"`,
+		"most frequent label":                    `always predicting "bear"`,
+		"mean":                                   "always predicting the mean",
+		"one box of the mean size in the middle": "always predicting one box of the mean size in the middle",
+		"ice everywhere":                         "always predicting ice everywhere",
+		"":                                       "always predicting the same answer",
+	} {
+		require.Equal(t, want, constantAnswer(counts, &results.Baseline{Title: title}))
+	}
+}

@@ -31,6 +31,9 @@ class Graph(Kind):
 
     answers_by_one_worker = True
 
+    def thing(self, task: str) -> str:
+        return "edge" if task == LINKS else "node"
+
     def snippet(self, base: str, task: str, folder) -> str:
         return "graph/graph" if task == LINKS else "graph/graph_nodes"
 

@@ -98,7 +98,7 @@ def training(run: Run, prepared: Prepared, delivered: Delivered, listed: list[di
         spec, settings, "training", plan.task, events, run.began,
         checks=prepared.data.checks, warnings=outcome.warnings, estimate_seconds=outcome.estimate_seconds, hardware=outcome.hardware,
         versions={**outcome.versions, "ray": version("ray")},
-        metric_info=metric_info(plan.target.metrics), chosen_by=plan.metric, unit=unit(graph.task),
+        metric_info=metric_info(plan.target.metrics), chosen_by=plan.metric, unit=plan.kind.thing(graph.task),
         metric=plan.metric, best_epoch=at.best_epoch, best_step=at.best_step, metrics=chosen,
         model=_described_model(delivered, prepared, out),
         data=described_data(prepared),
@@ -113,12 +113,7 @@ def training(run: Run, prepared: Prepared, delivered: Delivered, listed: list[di
 def described(prepared: Prepared) -> dict:
     """The ``data`` and the ``sections`` of result.json as far as they are known before the training."""
     shown = sections.graph(_section(prepared), prepared.graph.task, bool(prepared.data.dropped))
-    return {"data": described_data(prepared), "sections": blocks.described([shown]), "unit": unit(prepared.graph.task)}
-
-
-def unit(task: str) -> str:
-    """What an example of ``task`` is called."""
-    return "edge" if task == LINKS else "node"
+    return {"data": described_data(prepared), "sections": blocks.described([shown])}
 
 
 def _section(prepared: Prepared) -> dict:

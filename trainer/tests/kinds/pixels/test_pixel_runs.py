@@ -91,13 +91,14 @@ def test_heights_are_learnt_in_their_unit(make_run, schemas, network, monkeypatc
     spec = make_run(heights(), run="ft-heights", **network | {"epochs": 15})
     assert run(str(spec), "local") == 0
     result = check_training(spec.parent, schemas)
-    assert result["task"] == "pixel-regression"
+    assert result["task"] == "pixel-regression" and result["unit"] == "picture"
     assert result["metrics"]["test"]["r2"]["value"] > 0.8
     assert "bands" in {e.get("what") for e in events_of(spec.parent)}
     model = {"path": "../ft-heights/out/model", "run": "ft-heights", "name": "m", "version": 1}
     asked = make_run({n: d for n, d in heights(3).items() if "images" in n}, run="pr-heights", kind="predict", more={"model": model})
     assert run(str(asked), "local") == 0
-    assert result_of(asked.parent)["prediction"]["rows"] == 3
+    predicted = result_of(asked.parent)["prediction"]
+    assert predicted["rows"] == 3 and predicted["unit"] == "picture"
     said = tifffile.imread(asked.parent / "out" / "answers" / "images" / "t0.tif")
     right = tifffile.imread(io.BytesIO(heights(3)["heights/t0.tif"]))
     assert numpy.abs(said - right).mean() < 4
