@@ -85,8 +85,8 @@ func trainingVerdict(r *results.Result) Verdict {
 	if simpler || v.Grade == GradeBad {
 		v.Sentence = v.Word + ": "
 	}
-	if word, text := doubt(r); text != "" {
-		v.Help = strings.TrimSpace("Before you rely on it: " + text + " " + v.Help)
+	if word, warning := doubt(r); warning != "" {
+		v.Help = strings.TrimSpace("Before you rely on it: " + warning + " " + v.Help)
 		if v.Grade != GradeBad {
 			v.Grade, v.Word, v.Sentence = GradeWeak, word, word+": "
 		}
