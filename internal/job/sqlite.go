@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,9 +32,11 @@ type SQLite struct {
 	newest      newest
 	// The statements that every step of a job needs.
 	insert, update, rewrite, rekey, byRun *sql.Stmt
-	keys                                  *Keyring
-	id                                    string
-	now                                   func() time.Time
+	// lists are those that List and Each have needed, *sql.Stmt by text.
+	lists sync.Map
+	keys  *Keyring
+	id    string
+	now   func() time.Time
 	// leftOut is called for each record that a list leaves out.
 	leftOut func(run string, why error)
 	// erased: the write-ahead log may hold a key that this handle has erased. looked: Shred has emptied the log once.
@@ -126,6 +129,22 @@ func (s *SQLite) prepare(ctx context.Context) error {
 	s.rekey, errs[3] = s.write.PrepareContext(ctx, rekeyRecord)
 	s.byRun, errs[4] = s.read.PrepareContext(ctx, recordByRun)
 	return errors.Join(errs[:]...)
+}
+
+// prepared is the statement that reads the records of a query. It is parsed once for all queries of this form, and closed with the store.
+func (s *SQLite) prepared(ctx context.Context, text string) (*sql.Stmt, error) {
+	if known, ok := s.lists.Load(text); ok {
+		return known.(*sql.Stmt), nil
+	}
+	made, err := s.read.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	kept, other := s.lists.LoadOrStore(text, made)
+	if other {
+		_ = made.Close()
+	}
+	return kept.(*sql.Stmt), nil
 }
 
 // ID identifies this store permanently: anything outside that carries it belongs to a record of this store or to none.

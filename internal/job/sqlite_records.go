@@ -207,9 +207,13 @@ func (s *SQLite) query(ctx context.Context, q Query, read string) (*sql.Rows, er
 	if q.Limit > 0 {
 		limit = q.Limit
 	}
-	return s.read.QueryContext(ctx, `SELECT `+read+` FROM jobs WHERE run IN (
+	list, err := s.prepared(ctx, `SELECT `+read+` FROM jobs WHERE run IN (
 			SELECT run FROM jobs WHERE `+where+` ORDER BY created DESC, run LIMIT ?
-		) ORDER BY created, run`, append(args, limit)...)
+		) ORDER BY created, run`)
+	if err != nil {
+		return nil, err
+	}
+	return list.QueryContext(ctx, append(args, limit)...)
 }
 
 // pass calls fn with a record that was read. One that is too large or damaged is left out.

@@ -25,13 +25,28 @@ func TestReportIsWhatTheTemplateMade(t *testing.T) {
 				t.Parallel()
 				page := rewritten(t, name, func(string) string { return bad })
 				require.Equal(t, harmless, shape(t, page))
-				require.Less(t, len(page), 3<<20)
+				require.NotContains(t, page, strings.Repeat("&lt;b&gt;", maxText/len("<b>")+1), "a text that was not shortened")
+				require.Less(t, len(page), 256<<10)
 				require.NotContains(t, page, "\u202e")
 				require.NotContains(t, page, "\x00")
 				require.NotContains(t, page, "ZgotmplZ", "a value that html/template refused")
 			})
 		}
 	}
+}
+
+func TestATextOfMegabytesMakesNoLargerReport(t *testing.T) {
+	t.Parallel()
+	size := func(times int) int {
+		n := 0
+		return len(rewritten(t, "result.json", func(string) string {
+			if n++; n%5 == 0 { // all of this size take long under the race detector
+				return strings.Repeat("<b>", times)
+			}
+			return "<b>"
+		}))
+	}
+	require.Equal(t, size(20_000), size(400_000))
 }
 
 func TestReportKeepsToItself(t *testing.T) {
