@@ -20,8 +20,8 @@ _TILE = re.compile(r"([_. -]+(tile|crop|patch|row|col|[xyrc])?\d*)+$", re.IGNORE
 _MANY = 10  # scenes, so that some can be held out
 _EMPTY = 0.95  # share of the pictures with their first class alone, from which the user is warned
 _SCENES = (
-    "Pictures of one scene may be in training and in the test, because the names tell of fewer than 10 scenes: the metrics flatter for scenes that "
-    "the model has not seen. Put pictures of other scenes into a folder test to measure that."
+    "Pictures of one scene may be in training and in the test, because the names tell of fewer than 10 scenes: the metrics are better than for "
+    "scenes that the model has not seen. Put pictures of other scenes into a folder test to measure that."
 )
 
 

@@ -17,8 +17,8 @@ _GAP = 256  # pixels around a held-out block, at most a quarter of its side
 _MANY = 10  # scenes, from which scenes are held out and not blocks
 _FEWEST_KNOWN = 0.02  # share of the pixels of a block with a known class, for it to be used
 _ONE = (
-    "Training and test are blocks of the same {scenes}, {side} pixels wide, with a gap of {gap} pixels between them: the metrics flatter for scenes "
-    "that the model has not seen. Put other scenes into a folder test to measure that."
+    "Training and test are blocks of the same {scenes}, {side} pixels wide, with a gap of {gap} pixels between them: the metrics are better than "
+    "for scenes that the model has not seen. Put other scenes into a folder test to measure that."
 )
 
 
