@@ -19,6 +19,7 @@ from trainer.core.example import Example
 from trainer.core.input import Input
 from trainer.core.kind import Kind
 from trainer.data import sources
+from trainer.data.columns.features import PICTURE
 from trainer.errors import UserError, count, reading_model, some
 from trainer.export import answer_lines
 from trainer.models import saved_model
@@ -106,7 +107,7 @@ def examples(asking: export.Asking, launcher) -> None:
     truth = target.encode(targets(rows_read))
     stop.check(spec.folder)
     events.phase("predict", f"Predicting {len(rows_read):,} rows.")
-    many = parted.are_many(kind, rows_read)
+    many = parted.are_many(kind, rows_read) and PICTURE not in wanted.types.values()  # which other processes do not find by their names
     in_parts = parted.Parted(Question(spec, settings, model, target), rows_read, truth, launcher, events) if many else None
     if in_parts is not None:
         if encoder is None:

@@ -97,6 +97,8 @@ def row_cells(cells: dict[str, list], columns: tuple[Column, ...], styles: dict[
         sent = cells.get(column.name, [""] * count)
         if column.type == NUMBER:
             read.append(numbers(sent, column.name, styles.get(column.name, Style())))
+        elif column.is_file:
+            read.append([_file(cell) for cell in sent])
         else:
             read.append(["" if values.is_missing(c) else c.strip() for c in map(text_of, sent)])
     rows = list(zip(*read))
@@ -140,6 +142,13 @@ def numbers(cells: list, name: str, style: Style = _PLAIN) -> list[str]:
             raise Refused(f"{some([name])} must be a number, not {some([text])}.")
         found.append(number)
     return found
+
+
+def _file(cell) -> str:
+    """An image in base64, or an empty text where there is none. Raises Refused."""
+    if text_of(cell).strip():
+        image(cell)
+    return text_of(cell).strip()
 
 
 def _text(cell) -> str:

@@ -24,7 +24,7 @@ _NUMBERED = re.compile(r"(.*?\d.*?|.{3,}?)[-_. ]+[a-z]?\d{1,6}[a-z]?$", re.IGNOR
 _WORDS = frozenset(
     """patient subject participant person individual animal donor specimen plant plot site station farm household school hospital clinic
     transect quadrat tree colony nest capture scene session recording speaker batch slide device sensor catchment watershed borehole core
-    camera cam book video""".split()
+    camera cam book video rid ptid mrn subj usubjid sub""".split()
 )
 _OF_ROWS = frozenset("index idx key row rowid row_id number nr no".split())  # names of identifiers that say nothing of things
 _ENDINGS = frozenset("id ids no nr number num code name key label".split())
@@ -109,9 +109,14 @@ def _folder(file: str) -> str:
     return file.rpartition("/")[0]
 
 
-def _before_number(file: str) -> str:
-    found = _NUMBERED.fullmatch(PurePosixPath(file).stem)
+def before_number(name: str) -> str:
+    """What stands before the number at the end of a name: rec_07 of rec_07_3; empty for other names."""
+    found = _NUMBERED.fullmatch(name)
     return found[1] if found else ""
+
+
+def _before_number(file: str) -> str:
+    return before_number(PurePosixPath(file).stem)
 
 
 def _tell_groups(groups: Mapping[str, str], examples: list[Example]) -> bool:

@@ -1,11 +1,22 @@
-"""What an image processor of transformers says about the values of pictures."""
+"""What an image processor of transformers says about the size and the values of pictures."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from trainer.run_folder import files
 
 PROCESSOR = "preprocessor_config.json"
 _HALF = (0.5, 0.5, 0.5)
+_SIZE = 224
+
+
+def size(folder: Path, config: Mapping[str, Any]) -> int:
+    """The side of the squares that the model in ``folder`` with this ``config`` reads. Raises OSError or ValueError."""
+    found = files.read_json(folder / PROCESSOR).get("size", config.get("image_size", _SIZE))
+    if isinstance(found, dict):
+        found = found.get("height") or found.get("shortest_edge") or _SIZE
+    return int(found)
 
 
 def normalisation(folder: Path, bands: int) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -183,6 +183,8 @@ def test_groups_in_training_and_in_the_test_are_a_warning(checks):
         pytest.param([f"v{i}" for i in range(100)], CATEGORY, False, id="values that never repeat"),
         pytest.param(["same"] * 100, CATEGORY, False, id="one value"),
         pytest.param(["1", "0"] * 50, NUMBER, True, id="a number with two values"),
+        pytest.param(["1.5", ""] * 50, NUMBER, True, id="a value for one class alone"),
+        pytest.param(["1.5", ""] * 45 + ["", "1.5"] * 5, NUMBER, False, id="a value mostly for one class"),
     ],
 )
 def test_a_column_reveals_the_label_if_equal_cells_have_equal_labels(checks, cells, kind, reveals):
@@ -205,7 +207,27 @@ def test_a_column_reveals_the_label_if_equal_cells_have_equal_labels(checks, cel
 def test_a_column_of_numbers_reveals_the_target_if_it_is_the_target_in_another_unit(checks, column, reveals):
     rows = [Example("t.csv", i, (str(column(i)),), str(float(i))) for i in range(80)]
     leaks.check(rows, Roles("tabular-regression", ("x",), "y", {"x": NUMBER}), checks)
+    assert ("warning" in [found(checks)[code][0] for code in ("label_formula", "label_leak")]) == reveals
+
+
+@pytest.mark.parametrize(("name", "reveals"), [("predicted_y", True), ("width", False)])
+def test_the_answers_of_an_older_model_are_told_by_their_name(checks, name, reveals):
+    rows = [Example("t.csv", i, (f"{i + i * 37 % 11}",), f"{i}.5") for i in range(120)]
+    leaks.check(rows, Roles("tabular-regression", (name,), "y", {name: NUMBER}), checks)
     assert found(checks)["label_leak"][0] == ("warning" if reveals else "ok")
+
+
+@pytest.mark.parametrize(("grouped", "reveals"), [(False, True), (True, False)])
+def test_what_rows_of_one_group_share_reveals_nothing(checks, grouped, reveals):
+    rows = [Example("t.csv", i, (f"{60 + i // 4}.5",), "yn"[i // 4 % 2], group=f"p{i // 4}" if grouped else "") for i in range(160)]
+    leaks.check(rows, Roles("tabular-classification", ("weight",), "y", {"weight": NUMBER}), checks)
+    assert found(checks)["label_leak"][0] == ("warning" if reveals else "ok")
+
+
+def test_whole_numbers_of_persons_tell_the_label_however_many_they_are(checks):
+    rows = [Example("t.csv", i, (f"{i // 3 * 7 % 1009}",), "yn"[i // 3 % 2]) for i in range(900)]
+    leaks.check(rows, Roles("tabular-classification", ("rid",), "y", {"rid": NUMBER}), checks)
+    assert found(checks)["label_leak"][0] == "warning"
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def said(checks: Checks) -> dict[str, str]:
 def columns(checks: Checks, task: str = "tabular-classification", **cells) -> dict[str, str]:
     cells = {"label": ["a", "b"] * 10, **cells}
     used = tuple(n for n in cells if n != "label")
-    column_checks.check(Roles(task, used, "label"), seen_in(**cells), "t.csv", checks)
+    column_checks.check(Roles(task, used, "label"), seen_in(**cells), [], "t.csv", checks)
     return said(checks)
 
 

@@ -13,7 +13,7 @@ from test_data_load import load as load, made, texts
         ),
         pytest.param(
             {"a.csv": made(["euro", "dollar", "kind", "y"], lambda i: [i * 1.5 + 3, i % 7, "ab"[i % 2], i * 3.1], 300)},
-            {}, "label_leak", id="the target in another unit",
+            {}, "label_formula", id="the target in another unit",
         ),
         pytest.param(
             {"a.csv": made(["text", "label"], lambda i: [f"thing {i} is {'good' if i % 2 else 'poor'}", "good" if i % 2 else "poor"], 300)},

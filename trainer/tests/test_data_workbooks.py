@@ -86,6 +86,10 @@ def test_sheets_with_the_same_columns_are_read_together(tmp_path):
 def test_hidden_sheets_are_not_read_unless_they_are_named(tmp_path):
     packed = workbook({"Data": [HEADER, *DATA], "Secret": [HEADER, *DATA]}, hidden=("Secret",))
     assert [t.name for t in read_all(tmp_path, "a.xlsx", packed)[0]] == ["a.xlsx"]
+    with pytest.raises(NotATable, match="its sheets are Data and Secret"):
+        read(tmp_path, "a.xlsx", packed, sheet="Secrets")
+    with pytest.raises(NotATable, match=r"has no sheet with a table \(Secret has"):
+        read(tmp_path, "a.xlsx", workbook({"Data": [HEADER, *DATA], "Secret": [["a"]]}, hidden=("Secret",)), sheet="secret")
 
 
 def test_two_sheets_that_may_be_meant_are_asked_about(tmp_path):

@@ -39,8 +39,12 @@ const (
 	wideInterval = 0.15
 	// heldOut names the test rows.
 	heldOut = "held-out"
-	// tooGood is the word where the data may tell the answer.
-	tooGood = "The score may be too good to be true"
+	// tooGood is the word where the data may tell the answer, computed where they do, and cutShort where the answers are not known in full.
+	tooGood  = "The score may be too good to be true"
+	computed = "The answer is computed from what the model reads"
+	cutShort = "The answers of some rows are not known in full"
+	// flattered is the word where test rows are like training rows, and new rows will not be.
+	flattered = "The score may not hold for new rows"
 )
 
 // NewVerdict judges a result: a training by its score on the rows that were held out, against a constant answer, a simple
@@ -81,10 +85,10 @@ func trainingVerdict(r *results.Result) Verdict {
 	if simpler || v.Grade == GradeBad {
 		v.Sentence = v.Word + ": "
 	}
-	if leak := leak(r); leak != "" {
-		v.Help = strings.TrimSpace("Before you rely on it: " + leak + " " + v.Help)
+	if word, warning := doubt(r); warning != "" {
+		v.Help = strings.TrimSpace("Before you rely on it: " + warning + " " + v.Help)
 		if v.Grade != GradeBad {
-			v.Grade, v.Word, v.Sentence = GradeWeak, tooGood, tooGood+": "
+			v.Grade, v.Word, v.Sentence = GradeWeak, word, word+": "
 		}
 	}
 	v.Sentence = text.Capital(v.Sentence + v.Figures)
@@ -164,17 +168,21 @@ func constantAnswer(r *results.Result, b *results.Baseline) string {
 	}
 }
 
-// leakCodes are the checks that make a score worth nothing: the test rows were seen, or the label stands in what is read.
-var leakCodes = []string{"label_leak", "split_overlap", "feature_is_label"}
+// doubts are the words for checks that make a score worth little: the test rows were seen or are like those that were, the label stands in what is
+// read or is computed from it, or is not what it seems.
+var doubts = map[string]string{
+	"label_leak": tooGood, "split_overlap": tooGood, "feature_is_label": tooGood, "label_formula": computed, "follow_up": cutShort,
+	"time_neighbours": flattered, "split_flatters": flattered,
+}
 
-// leak is the warning of such a check, empty where there is none.
-func leak(r *results.Result) string {
+// doubt is the word and the warning of the first such check, empty where there is none.
+func doubt(r *results.Result) (word, warning string) {
 	for _, c := range r.Checks {
-		if c.Level != results.LevelOK && slices.Contains(leakCodes, c.Code) {
-			return results.Plain(c.Text, "")
+		if word := doubts[c.Code]; word != "" && c.Level != results.LevelOK {
+			return word, results.Plain(c.Text, "")
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // judges are the metrics that grade a model, the one that says how good it is first.

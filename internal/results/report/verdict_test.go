@@ -85,6 +85,21 @@ func TestVerdictOfATraining(t *testing.T) {
 			},
 			grade: GradeWeak, word: "The score may be too good to be true",
 		},
+		"a label that is computed from what is read": {
+			change: func(r *results.Result) {
+				r.Checks = []results.Check{
+					{Code: "label_formula", Level: results.LevelWarning, Text: "The label total is the sum of a and b."},
+					{Code: "label_leak", Level: results.LevelOK, Text: "No other column reveals the label."},
+				}
+			},
+			grade: GradeWeak, word: "The answer is computed from what the model reads",
+		},
+		"a label that is not known in full": {
+			change: func(r *results.Result) {
+				r.Checks = []results.Check{{Code: "follow_up", Level: results.LevelWarning, Text: "Rows were followed for different times."}}
+			},
+			grade: GradeWeak, word: "The answers of some rows are not known in full",
+		},
 		"a label that is given away, and still nothing is learnt": {
 			change: func(r *results.Result) {
 				r.Checks = []results.Check{{Code: "label_leak", Level: results.LevelWarning, Text: "code gives the label away."}}

@@ -23,7 +23,7 @@ const (
 // gravest are the codes of the warnings that a person must not miss, the worst first: what makes the figures wrong, then what
 // makes the model worse, then what happened on the way.
 var gravest = []string{
-	"label_leak", "split_overlap", "feature_is_label", "no_test_rows", "conflicting_labels", "few_rows", "class_imbalance", "rows_per_class", warnTime, "truncation",
+	"label_leak", "label_formula", "split_overlap", "feature_is_label", "follow_up", "time_neighbours", "split_flatters", "no_test_rows", "conflicting_labels", "few_rows", "class_imbalance", "rows_per_class", warnTime, "truncation",
 	"one_node_hub", "duplicates", "copies", "worker_lost", "checkpoint_damaged", warnResumed,
 }
 
@@ -47,7 +47,8 @@ func warnings(r *results.Result, p results.Progress) []string {
 	var out []string
 	seen := map[string]bool{}
 	if r.Kind == results.ResultTraining {
-		seen[leak(r)] = true
+		_, said := doubt(r)
+		seen[said] = true
 	}
 	for _, w := range list {
 		if words := results.Plain(w.Text, w.Code); !seen[words] && len(out) < maxRows {

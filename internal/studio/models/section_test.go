@@ -133,6 +133,7 @@ func TestTheFormHasAFieldForEachInput(t *testing.T) {
 		"config.json":  `{"columns":[{"name":"colour","type":"category","categories":["blue","red"]}]}`,
 	})
 	f.register("pictures", "image", "small-cnn", "ft-3", map[string]string{"trainer.json": `{"kind":"image"}`, "model.onnx": "x"})
+	f.register("plots", "table", "trees", "ft-5", map[string]string{"trainer.json": `{"use":{"fields":[{"name":"rain","type":"number"},{"name":"photo","type":"image"}]}}`})
 	f.register("pairs", "text", "words", "ft-4", map[string]string{"trainer.json": `{"kind":"text","columns":["question","reply"],"types":{"question":"text","reply":"pair"}}`})
 	page := f.do("carol", "GET", "/models/"+ds+"/rows").Body.String()
 	require.Contains(t, page, `inputmode="decimal"`)
@@ -149,6 +150,12 @@ func TestTheFormHasAFieldForEachInput(t *testing.T) {
 	require.Contains(t, f.do("carol", "POST", "/models/"+ds+"/pictures/try", form(t, nil, nil)).Body.String(), "Choose an image first.")
 	large := f.do("carol", "POST", "/models/"+ds+"/pictures/try", form(t, nil, map[string]string{"in.image": strings.Repeat("x", maxForm)}))
 	require.Equal(t, http.StatusRequestEntityTooLarge, large.Code)
+
+	require.Contains(t, f.do("carol", "GET", "/models/"+ds+"/plots").Body.String(), `>photo</label>`)
+	f.do("carol", "POST", "/models/"+ds+"/plots/try", form(t, map[string]string{"in.rain": "2"}, map[string]string{"in.photo": "png"}))
+	require.Equal(t, base64.StdEncoding.EncodeToString([]byte("png")), f.answers.asked[1].Data[0])
+	f.do("carol", "POST", "/models/"+ds+"/plots/try", form(t, map[string]string{"in.rain": "2"}, nil))
+	require.Len(t, f.answers.asked, 1, "a row may lack its image")
 
 	require.Contains(t, f.do("carol", "GET", "/models/"+ds+"/pairs").Body.String(), `name="in.reply"`)
 }

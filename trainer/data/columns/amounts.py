@@ -23,6 +23,7 @@ _ALIKE = str.maketrans({"\u2212": "-", "\u00a0": " ", "\u2009": " ", "\u202f": "
 _BEFORE = re.compile(r"([^\d\s.,()+\-']{1,3})\.? ?(?=[\d.,(+\-])")
 _AFTER = re.compile(r"(?<=[\d.,)])( ?)([^\d\s.,()+\-'][^\s.,()+\-']{0,8})\.?$")
 _GROUPS = re.compile(r"[1-9]\d{0,2}([ '])\d{3}(\1\d{3})*([.,]\d*)?")
+_ERROR = re.compile(r"(?<=[\d.])\s*(±|\+/-)\s*\d[\d.,]*")  # how far a number may be off, behind it
 _UNCLEAR = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")  # of money: a thousand and more, or one and three decimals
 
 
@@ -34,6 +35,7 @@ class Amount:
     unit: str = ""  # a currency or a unit as it is written, or PERCENT
     parentheses: bool = False
     grouped: bool = False  # by spaces or apostrophes
+    error: bool = False  # it says how far it may be off
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,7 @@ class Notation:
     unit: str = ""
     parentheses: bool = False
     grouped: bool = False
+    error: bool = False
     why_not: str = ""
 
     def words(self, comma: bool) -> str:
@@ -57,12 +60,15 @@ class Notation:
             parts.append("spaces or apostrophes separate thousands")
         if comma or parts:
             parts.append("the comma is the decimal sign" if comma else "the point is the decimal sign")
+        if self.error:
+            parts.append("what stands behind ± is not read")
         return ", ".join(parts)
 
 
 def read(cell: str) -> Amount:
-    """``cell`` without currency, percent sign, parentheses, and spaces between thousands. They may nest in any order: -$5, ($5), $(5)."""
-    text = cell.translate(_ALIKE).strip()
+    """``cell`` without currency, percent sign, parentheses, spaces between thousands, and the error behind ±. They may nest in any order: -$5, ($5),
+    $(5)."""
+    text, errors = _ERROR.subn("", cell.translate(_ALIKE).strip(), count=1)
     sign, unit, parentheses = "", "", False
     while text:
         if not (parentheses or sign) and text[0] == "(" and text[-1] == ")":
@@ -81,7 +87,7 @@ def read(cell: str) -> Amount:
             break
     if grouped := _GROUPS.fullmatch(text) is not None:
         text = text.replace(" ", "").replace("'", "")
-    return Amount(("-" if parentheses else sign) + text, unit, parentheses, grouped)
+    return Amount(("-" if parentheses else sign) + text, unit, parentheses, grouped, errors > 0)
 
 
 def notation(cells: list[str]) -> Notation:
@@ -100,7 +106,7 @@ def notation(cells: list[str]) -> Notation:
         parted = [a for a in found if "." in a.bare or "," in a.bare]
         if parted and all(_UNCLEAR.fullmatch(a.bare) for a in parted):
             why_not = f"{cells[found.index(parted[0])].strip()} may mean thousands, or a number with three decimals"
-    return Notation(unit, any(a.parentheses for a in found), any(a.grouped for a in found), why_not)
+    return Notation(unit, any(a.parentheses for a in found), any(a.grouped for a in found), any(a.error for a in found), why_not)
 
 
 def _is_unit(text: str) -> bool:

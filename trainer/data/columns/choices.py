@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from trainer.core import registry
 from trainer.data.columns.profiles import FEW_NUMBERS, Profile
-from trainer.data.columns.values import MOSTLY
+from trainer.data.columns.values import MOSTLY, number
 from trainer.data.names import LABELS, TEXTS, TITLE, column, nfc
 from trainer.errors import UserError, some
 
@@ -72,10 +72,16 @@ def _by_values(seen: dict[str, Profile], where: str, task: str, pictures: bool, 
     both = best == names[-1] and first.name in rest and first.distinct < seen[best].distinct  # both places are usual
     if _NO_NAME.fullmatch(best) and (both or (rest and best == first.name and any(not seen[n].numeric for n in rest) and seen[best].numeric)):
         ask_label([best, *rest], seen, where)
+    others = [n for n, p in seen.items() if n != best and p.is_measure and not p.tells_when_or_where]
+    spectrum = all(number(n) is not None for n in others)  # the names are wavelengths, which the label is not
+    by_place = seen[best].is_measure and not rest and bool(others) and not spectrum
+    if by_place and _NO_NAME.fullmatch(best):
+        ask_label([best, *others], seen, where)
     place = "the only" if not in_order else "the last" if best == names[-1] else "the first" if best == names[0] else "a"
     what = "few, repeating values" if seen[best].is_class else "measured numbers"
-    others = f" If the label is {' or '.join(rest[:4])}, set label_column." if rest else ""
-    return Choice((best,), f"{column(best)} is used as the label: it is {place} column with {what}; {_values(seen[best])}.{others}")
+    other = f" If the label is {' or '.join((rest or others)[:4])}, set label_column." if rest or by_place else ""
+    only = " Nothing but its place says so." if by_place else ""
+    return Choice((best,), f"{column(best)} is used as the label: it is {place} column with {what}; {_values(seen[best])}.{only}{other}")
 
 
 def _label_scores(seen: dict[str, Profile], task: str, pictures: bool, in_order: bool) -> dict[str, float]:

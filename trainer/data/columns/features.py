@@ -6,7 +6,7 @@ from trainer.data.columns.profiles import Profile
 from trainer.errors import UserError, some
 
 NUMBER, CATEGORY = "number", "category"
-DATE, TEXT, LIST, NAME = "date", "text", "list", "name"  # columns that are read where they make the held-out loss smaller
+DATE, TEXT, LIST, NAME, PICTURE = "date", "text", "list", "name", "picture"  # columns that are read where they make the held-out loss smaller
 
 
 def choose(seen: dict[str, Profile], where: str, perhaps: dict[str, str] | None = None) -> tuple[dict[str, str], str]:

@@ -1,13 +1,19 @@
-"""Tables in ARFF, the format of Weka: text with a line for each column, and rows below @data."""
+"""Tables in ARFF, the format of Weka and KEEL: text with a line for each column, and rows below @data."""
 
 import re
 
 from trainer.data.formats.table import NotATable, Table
 
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
-_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|\S+)\s+(\S.*)", re.IGNORECASE)
+_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)\s*(\S.*)", re.IGNORECASE)
+_BEGINS = re.compile(r"(\s*%[^\n]*\n|\s*\n)*\s*@relation\b[^\n]*\n(\s*%[^\n]*\n|\s*\n)*\s*@attribute\b", re.IGNORECASE)
 _CELL = re.compile(rf"[ \t]*({_QUOTED}|[^,'\"][^,]*|)[ \t]*(,|$)")
 _ESCAPED = re.compile(r"\\(.)")
+
+
+def is_one(text: str) -> bool:
+    """Whether ``text`` is ARFF whatever its file is called: KEEL calls its files .dat."""
+    return _BEGINS.match(text) is not None
 
 
 def read(name: str, text: str) -> Table:

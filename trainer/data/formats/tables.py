@@ -118,7 +118,7 @@ def _plain(source: Input, suffix: str, wanted: set[str], settings, events: Event
 
     def ours(text: str) -> tuple[Table, Dialect | None]:
         try:
-            if marked.read(source.name, text) is not None:
+            if arff.is_one(text) or marked.read(source.name, text) is not None:
                 raise plain.Unlike
             return delimited.split(source.name, text, wanted, settings)
         except (NotATable, UserError) as e:  # which the whole file may not be
@@ -152,7 +152,7 @@ def _text(source: Input, suffix: str, wanted: set[str], settings) -> Table:
         table = objects.document(source.name, text)
     elif suffix in SEQUENCES:
         table = fasta.read(source.name, text)
-    elif suffix == "arff":
+    elif suffix == "arff" or arff.is_one(text):
         table = arff.read(source.name, text)
     else:
         table = marked.read(source.name, text) or delimited.read(source.name, text, wanted, settings)

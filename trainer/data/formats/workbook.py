@@ -51,10 +51,10 @@ def read(name: str, file: Path, wanted: set[str], repair: bool, sheet: str) -> l
     if sheet.strip():
         chosen = [s for s in sheets if s.name.strip().lower() == sheet.strip().lower()]
         if not chosen:
-            raise NotATable(f"has no sheet {sheet.strip()}: its sheets are {some([s.name for s in shown], 6)}")
+            raise NotATable(f"has no sheet {sheet.strip()}: its sheets are {some([s.name for s in sheets], 6)}")
         shown = chosen
     found: list[Table] = []
-    passed: list[str] = [f"{s.name} is hidden" for s in sheets if not s.visible]
+    passed: list[str] = [f"{s.name} is hidden" for s in sheets if not (s.visible or s in shown)]
     for one in shown:
         try:
             found.append(_table(name, one, wanted, repair, len(shown) > 1))

@@ -9,6 +9,7 @@ from PIL import Image, ImageOps
 from trainer.data import rasters
 from trainer.data.formats.table import Table
 from trainer.data.images import Index, opened
+from trainer.data.pictures import named
 from trainer.errors import some
 from trainer.run_folder.events import Events
 
@@ -42,11 +43,16 @@ def grouped(columns: Sequence[str]) -> dict[str, tuple[str, ...]]:
     return {pictures: names for pictures, names in found.items() if set(names) <= set(columns)}
 
 
-def read(tables: Sequence[Table], index: Index, wanted: Sequence[str], events: Events) -> None:
+def read(tables: Sequence[Table], index: Index, wanted: Sequence[str], events: Events, seen: Sequence[str] = ()) -> None:
     """Add the numbers of pictures to ``tables``: of the columns that name pictures of the dataset, or of those that ``wanted`` columns tell of.
-    Nothing is added to a training whose pictures have too many pixels together."""
+    Nothing is added to a training whose pictures have too many pixels together. Of ``seen`` columns the pictures themselves are read later."""
+    for table in tables:
+        for column_seen in [c for c in table.columns if c.lower() in {n.lower() for n in seen}]:
+            _match(table, column_seen, index)
     tables = [t for t in tables if type(t) is Table]  # the cells of large ones stay in files
     names = {n.lower() for n in map(source, wanted) if n}
+    if seen and not names:
+        return
     if not names:
         names = {c.lower() for t in tables for c in t.columns if index.holds(t.sample(c), repeated=True)}
         if (millions := _millions(tables, names, index)) > MOST:
@@ -80,15 +86,23 @@ def _pixels(file: Path) -> int:
 def add(table: Table, pictures: str, index: Index) -> tuple[int, int]:
     """Add the numbers of the pictures that a column names to ``table``, and return how many cells name none, and how many one that cannot be decoded.
     Their numbers are empty."""
-    files, _ = index.match(table.cells(pictures))
+    files = _match(table, pictures, index)
     known: dict[Path, tuple[str, ...]] = {}
     nothing = ("",) * len(NAMES)
-    found = [nothing if image is None else known.setdefault(image.file, known.get(image.file) or of(image.file)) for image in files]
+    found = [nothing if file is None else known.setdefault(file, known.get(file) or of(file)) for file in files]
     table.columns += [column(pictures, name) for name in NAMES]
     for (_, row), cells in zip(table.rows, found):
         row += cells
-    named = [c for c, image in zip(table.cells(pictures), files) if image is None and c.strip()]
-    return len(named), sum(image is not None and not cells[0] for image, cells in zip(files, found))
+    unknown = [c for c, file in zip(table.cells(pictures), files) if file is None and c.strip()]
+    return len(unknown), sum(file is not None and not cells[0] for file, cells in zip(files, found))
+
+
+def _match(table: Table, pictures: str, index: Index) -> list[Path | None]:
+    """The files of the pictures that a column names, which is remembered for those who read the pictures later."""
+    cells = table.cells(pictures)
+    files = [None if image is None else image.file for image in index.match(cells)[0]]
+    named.remember(cells, files)
+    return files
 
 
 def of(file) -> tuple[str, ...]:

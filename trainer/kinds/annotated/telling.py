@@ -40,8 +40,8 @@ def parts(pictures: Sequence[Picture], checks: Checks) -> dict[str, str]:
     number = len(set(found.values()))
     if number < _FEW_PARTS:
         checks.warning(
-            "time_neighbours", "The pictures are frames of a video, and too few to keep neighbouring frames together: the same things may be in "
-            "training and test, so the metrics are better than for other videos. Put frames of other videos into a folder test to measure that.",
+            "time_neighbours", "The pictures are frames of a video, and too few to keep neighbouring frames together: the same things may be in the "
+            "training and in the test, so the metrics are better than for other videos. Put frames of others into a folder test to measure that.",
         )  # fmt: skip
         return {}
     checks.events.decision(

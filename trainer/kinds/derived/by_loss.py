@@ -6,7 +6,7 @@ import numpy
 
 from trainer import threads
 from trainer.data.columns import choices, features, sequences, values
-from trainer.data.columns.features import DATE, LIST, NAME, NUMBER, TEXT
+from trainer.data.columns.features import DATE, LIST, NAME, NUMBER, PICTURE, TEXT
 from trainer.data.columns.profiles import Profile
 from trainer.data.formats.table import Table
 from trainer.errors import UserError
@@ -125,7 +125,7 @@ def _plain(tables: list[Table], rest: dict[str, Profile], columns: dict[str, lis
         if sort in (DATE, LIST, NAME):
             if (part := parts.learn(sort, columns[name])) is not None:
                 found.append(judges.of_part(part, columns[name]))
-        elif sort != TEXT:
+        elif sort not in (PICTURE, TEXT):
             cells = values.as_numbers(columns[name], rest[name].style) if sort == NUMBER else columns[name]
             found.append(judges.of_column(sort, cells))
     return found

@@ -1,26 +1,40 @@
 """Which columns that are neither numbers nor categories may be of use, and as what they can be read."""
 
 import math
+from pathlib import Path
 
+from trainer.config.settings import Settings
 from trainer.data import names
 from trainer.data.columns import dates, features, values
-from trainer.data.columns.features import DATE, LIST, NAME, TEXT
+from trainer.data.columns.features import DATE, LIST, NAME, PICTURE, TEXT
 from trainer.data.columns.profiles import Profile
 from trainer.data.formats.table import Table
+from trainer.data.pictures import looks
 from trainer.kinds.derived import dates as parts_of_dates, lists
 from trainer.kinds.derived.names import LEAST
+from trainer.kinds.derived.part import NO_VECTORS
 
 MOST = 30  # columns
 _IDENTIFIER, _COVERED = 0.5, 0.3  # different values of a named identifier; cells whose value is in several rows
 
 
-def of(tables: list[Table], seen: dict[str, Profile]) -> dict[str, str]:
-    """The sort of each column of ``seen`` that is neither a number nor a category and may be of use, at most ``MOST`` of them."""
+def of(tables: list[Table], seen: dict[str, Profile], pictures: bool = False) -> dict[str, str]:
+    """The sort of each column of ``seen`` that is neither a number nor a category and may be of use, at most ``MOST`` of them. With ``pictures``
+    those that name pictures whose looks the tables have are of use, too; they come last."""
     found: dict[str, str] = {}
+    named = {n for t in tables for n in looks.grouped(t.columns)} if pictures else set()
     for name, profile in seen.items():
-        if features.useless(profile) and len(found) < MOST and (sort := _sort(tables, profile)):
+        if name not in named and features.useless(profile) and len(found) < MOST and (sort := _sort(tables, profile)):
             found[name] = sort
-    return found
+    return found | {name: PICTURE for name, profile in seen.items() if name in named and features.useless(profile)}
+
+
+def as_installed(settings: Settings, models: Path) -> Settings:
+    """``settings``, without vectors of pictures where no model for them is installed. Raises UserError for a name that is not installed."""
+    from trainer.kinds.derived import vectors  # which holds models, and takes time to import
+
+    there = vectors.installed(vectors.SOURCES[PICTURE], models, settings) is not None
+    return settings if there else settings.with_chosen(picture_vectors=NO_VECTORS)
 
 
 def _sort(tables: list[Table], p: Profile) -> str:

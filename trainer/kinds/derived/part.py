@@ -6,8 +6,9 @@ from typing import Protocol, Self, runtime_checkable
 
 import numpy
 
-from trainer.data.columns.features import DATE, LIST, NAME, TEXT
+from trainer.data.columns.features import DATE, LIST, NAME, PICTURE, TEXT
 
+NO_VECTORS = "none"  # of the options that name an installed model whose vectors of a column are tried
 LARGEST = 1e100  # of the numbers in a description
 KEPT = 50_000  # cells whose values a part remembers: the same ones are read again and again
 
@@ -27,15 +28,15 @@ class Part(Protocol):
     def described(self) -> dict:
         """What ``restored`` needs, as JSON."""
 
-    @classmethod
-    def restored(cls, described: dict) -> Self: ...
-
 
 class Learnt(Part, Protocol):
     """A part that is learnt from cells alone."""
 
     @classmethod
     def learn(cls, cells: list[str]) -> Self | None: ...
+
+    @classmethod
+    def restored(cls, described: dict) -> Self: ...
 
 
 @runtime_checkable
@@ -60,18 +61,18 @@ def _sorts() -> dict[str, type[Learnt]]:
 
 
 def learn(sort: str, cells: list[str]) -> Part | None:
-    """The part of a column of ``sort`` from the cells of the training rows; None where these tell nothing."""
-    found = _sorts()[sort].learn(cells)
+    """The part of a column of ``sort`` from the cells of the training rows; None where these tell nothing, as of pictures without a model."""
+    found = None if sort == PICTURE else _sorts()[sort].learn(cells)
     return found if found is not None and (found.names or found.categories) else None
 
 
 def restored(sort: str, described: dict) -> Part:
     """The part that ``described`` says, which comes from the files of a model and so from outside. Raises ValueError, KeyError or TypeError."""
-    if sort == TEXT:
+    if sort in (PICTURE, TEXT):
         from trainer.kinds.derived import vectors
 
-        if vectors.KEY in described:
-            return vectors.TextVectors.restored(described)
+        if sort == PICTURE or vectors.KEY in described:
+            return vectors.Vectors.restored(sort, described)
     return _sorts()[sort].restored(described)
 
 

@@ -5,10 +5,10 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import numpy
-from PIL import Image, ImageOps
+from PIL import Image
 
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
@@ -16,11 +16,12 @@ from trainer.core.contract.training import LinearFeatures
 from trainer.core.example import Dataset, Example
 from trainer.core.plan import Rows
 from trainer.data import rasters
-from trainer.data.images import opened, undecodable
-from trainer.data.pictures import bands
+from trainer.data.images import undecodable
+from trainer.data.pictures import bands, squares
 from trainer.errors import count
 from trainer.kinds.image import looked
 from trainer.kinds.image.looked import CLEAR
+from trainer.models import processor
 from trainer.models.catalogue import Base
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
@@ -108,7 +109,7 @@ class Encoder:
         try:
             if self.bands is not None:
                 return bands.square(example.content, example.file, self.size, self.bands)
-            return _square(example.content, self.size, clear=CLEAR in self.description)
+            return squares.plain(example.content, self.size, clear=CLEAR in self.description)
         except (OSError, ValueError, SyntaxError) as e:
             raise undecodable(example.file, e) from e
 
@@ -122,7 +123,7 @@ class Encoder:
     def save(self, folder: Path) -> None:
         """The image processor as transformers reads it: resize, divide by 255, normalise."""
         files.write_json(
-            folder / "preprocessor_config.json",
+            folder / processor.PROCESSOR,
             {
                 "image_processor_type": "ViTImageProcessor",
                 "do_resize": True, "size": {"height": self.size, "width": self.size}, "resample": int(Image.Resampling.BILINEAR),
@@ -181,14 +182,6 @@ def _coarse(images: Images) -> numpy.ndarray:
     return grey
 
 
-def _square(file: Any, size: int, clear: bool) -> numpy.ndarray:
-    """A plain picture; with ``clear``, what is clear or holds no data is grey."""
-    with opened(file) as image:
-        image.draft("RGB", (size, size))
-        upright = rasters.seen(file) if clear and rasters.form(rasters.rewound(file)).clear else ImageOps.exif_transpose(image).convert("RGB")
-        return numpy.asarray(upright.resize((size, size), Image.Resampling.BILINEAR))
-
-
 def _usual_side(examples: Sequence[Example]) -> int:
     """The median of the longer sides, over a sample."""
     sides = []
@@ -199,8 +192,6 @@ def _usual_side(examples: Sequence[Example]) -> int:
 
 def _wanted(base: Base) -> tuple[int, tuple, tuple]:
     """Size and normalisation of an installed model, from its image processor."""
-    wants = files.read_json(base.folder / "preprocessor_config.json")
-    size = wants.get("size", base.config.get("image_size", 224))
-    if isinstance(size, dict):
-        size = size.get("height") or size.get("shortest_edge") or 224
-    return int(size), tuple(wants.get("image_mean", _HALF)), tuple(wants.get("image_std", _HALF))
+    assert base.folder is not None
+    wants = files.read_json(base.folder / processor.PROCESSOR)
+    return processor.size(base.folder, base.config), tuple(wants.get("image_mean", _HALF)), tuple(wants.get("image_std", _HALF))

@@ -11,6 +11,7 @@ from trainer.data.columns import values
 from trainer.data.columns.profiles import Profile
 from trainer.data.formats.table import Table
 from trainer.data.together import Together
+from trainer.errors import some
 from trainer.kinds.rows.roles import Roles
 
 _LATITUDES = ("latitude", "lat", "decimallatitude", "decimal_latitude", "gps_lat", "gps_latitude", "breitengrad")
@@ -22,6 +23,9 @@ _MOST_ROWS = 200_000
 _MOST_WAYS = 2
 _KEPT_UNASKED = 5  # groups that each class must be in, for rows to be kept together unasked
 _GROUPS_OF_CLASS = 3
+_REPLICATES = re.compile(
+    r"((technical|biological|tech|bio)?[ _.-]*(replicates?|repeats?|rep|repl|replication))([ _.-]*(no|nr|id|number|\d))?", re.IGNORECASE
+)
 _NEARLY_ALL, _LARGE = 0.9, 0.2  # shares of the labelled rows
 _MIN_CODES, _CODES = 10, 0.95
 _CODE = re.compile(r"[A-Za-z]{1,12}[-_. ]?\d{1,6}([-_.][A-Za-z0-9]{1,6})?")
@@ -74,7 +78,7 @@ class Belonging:
 
     def warning(self) -> str:
         """The warning for rows that are much more alike than others because they lie together or belong together; else empty."""
-        return self._alike_places() or self._alike_rows()
+        return self._alike_places() or self._alike_rows() or self._alike_names() or self._alike_replicates()
 
     def clear_group(self) -> str:
         """The column by which rows are kept together although nobody asked for it; empty for none. It is called like a thing with several rows,
@@ -120,6 +124,12 @@ class Belonging:
             of_rows = [c.strip() for c in self.cells(name)]
             if sure or _are_codes(of_rows):
                 add(name, ordered.GROUP, why, f"set group_column to {name}", of_rows, f"set group_column to {name}." in warned, sure)
+        for name, of_rows in self._numbered.items():
+            do = f"write what stands before the last number of {name} into a column, and set group_column to it"
+            add(f"beginning of {name}", ordered.GROUP, f"the values of {name} differ in the last number alone", do, of_rows, f" {name} " in warned)
+        if self._replicates[0]:
+            do = "name each set of replicates in a column, and set group_column to it"
+            add("set of replicates", ordered.GROUP, f"they differ in {self._replicates[0]} alone", do, self._replicates[1], "replicates" in warned)
         if on_map := self.blocks():
             add("part of the map", ordered.PLACE, "the table has coordinates", "set data.split to place", on_map, "data.split to place" in warned)
         if len(self.tables) >= together.MIN_GROUPS and not roles.split:
@@ -153,6 +163,64 @@ class Belonging:
             f"Rows with the same {name} are much more alike in {self.roles.label} than others: in a random split each test row has such rows in "
             f"training, so the metrics are better than for new ones. To keep them together, set group_column to {name}."
         )
+
+    @functools.cached_property
+    def _numbered(self) -> dict[str, list[str]]:
+        """What stands before the last number of the names of rows, by the column of these names: recordings of one person that are numbered."""
+        found = {}
+        for name in (n for n, p in self.seen.items() if p.is_identifier and not p.numeric and n != self.roles.label):
+            of_rows = [together.before_number(c.strip()) for c in self.cells(name)]
+            sizes = collections.Counter(of_rows)
+            in_several = sum(n for group, n in sizes.items() if group and n > 1)
+            if MIN_GROUPS <= len(sizes) <= len(of_rows) // 2 and in_several >= _NEARLY_ALL * len(of_rows):
+                found[name] = of_rows
+        return found
+
+    def _alike_names(self) -> str:
+        """The warning for rows whose names differ in the last number alone and that are much more alike than others; else empty."""
+        if self.roles.group or not self._numbered:
+            return ""
+        what, known, classes = self.target
+        labels = len(set(what[known].tolist())) if classes else 0
+        for name, of_rows in self._numbered.items():
+            kept = numpy.array(of_rows)[known].tolist()
+            if len(set(kept)) > labels and places.alike_in(kept, what[known], classes) < series.ALIKE:
+                return (
+                    f"Rows whose {name} differs in the last number alone, such as {some(self._two_of(name, of_rows))}, are much more alike in "
+                    f"{self.roles.label} than others: in a random split each test row has such rows in training, so the metrics are better than for "
+                    f"new ones. To keep them together, write what stands before that number into a column, and set group_column to it."
+                )
+        return ""
+
+    @functools.cached_property
+    def _replicates(self) -> tuple[str, list[str]]:
+        """The column that numbers replicates, and the other inputs of each row as one text; empty where rows are none."""
+        name = next((n for n in self.seen if _REPLICATES.fullmatch(n.strip()) and n != self.roles.label), "")
+        others = [n for n in self.roles.columns if n != name and n in self.seen]
+        if not (name and others):
+            return "", []
+        of_rows = ["\t".join(cells) for cells in zip(*map(self.cells, others), strict=True)]
+        return (name, of_rows) if MIN_GROUPS <= len(set(of_rows)) <= len(of_rows) // 2 else ("", [])
+
+    def _alike_replicates(self) -> str:
+        """The warning for rows that are replicates of each other and much more alike than others; else empty."""
+        name, of_rows = self._replicates
+        what, known, classes = self.target
+        if not name or self.roles.group or places.alike_in(numpy.array(of_rows)[known].tolist(), what[known], classes) >= series.ALIKE:
+            return ""
+        return (
+            f"Rows that differ in {name} alone are much more alike in {self.roles.label} than others: in a random split each test row has such rows "
+            "in training, so the metrics are better than for new ones. To keep them together, name each set of replicates in a column, and set "
+            "group_column to it."
+        )
+
+    def _two_of(self, name: str, of_rows: list[str]) -> list[str]:
+        """The names of the first two rows of one group."""
+        first: dict[str, str] = {}
+        for cell, group in zip(self.cells(name), of_rows, strict=True):
+            if group and first.setdefault(group, cell) != cell:
+                return [first[group], cell]
+        return []
 
     def _alike_places(self) -> str:
         """The warning for rows whose neighbours on the map are much more alike than others, which a random split puts into training; else empty."""

@@ -2,14 +2,18 @@
 
 from trainer.data.checks import Checks
 from trainer.data.columns.profiles import Profile
+from trainer.data.formats.table import Table
 from trainer.errors import some
+from trainer.kinds.rows.clues import follow_up
 from trainer.kinds.rows.roles import Roles
 
 EMPTY_SHARE = 0.2
 
 
-def check(roles: Roles, seen: dict[str, Profile], where: str, checks: Checks) -> None:
-    """Empty cells and constant columns."""
+def check(roles: Roles, seen: dict[str, Profile], tables: list[Table], where: str, checks: Checks) -> None:
+    """Empty cells, constant columns, and labels that are known of a part of the time alone."""
+    if roles.label and (unknown := follow_up.warning(roles.label, seen, tables)):
+        checks.warning("follow_up", unknown)
     read = [seen[c] for c in roles.columns]
     empty = [p for p in (*read, *([seen[roles.label]] if roles.label in seen else [])) if p.rows and p.cells < (1 - EMPTY_SHARE) * p.rows]
     if empty:

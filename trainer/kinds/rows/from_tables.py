@@ -156,7 +156,7 @@ def reading(group: list[Table], roles: Roles, seen: dict, index: images.Index, s
         for repair in (r for r in table.repairs if r.dropped):
             checks.drop(repair.dropped, repair.count)
     rows.report(where, settings.missing_labels, checks)
-    column_checks.check(roles, seen, where, checks)
+    column_checks.check(roles, seen, group, where, checks)
     return Reading(roles, given, sorted({n for t in group for n in (t.name, *t.joined)}), styles, rule, ways)
 
 

@@ -11,7 +11,7 @@ from trainer.core.kind import Kind
 from trainer.data import folders, images as image_files, names, sources
 from trainer.data.columns import profiles, values
 from trainer.data.columns.choices import listed, resolve
-from trainer.data.columns.features import NUMBER
+from trainer.data.columns.features import NUMBER, PICTURE
 from trainer.data.columns.fills import KEEP
 from trainer.data.columns.values import Style
 from trainer.data.formats import tables, whole
@@ -114,7 +114,8 @@ def _wanted(text_column: str, columns: tuple[str, ...], types: dict[str, str]) -
 def _fitting(found: sources.Sources, columns: Columns, label: str, settings, events: Events) -> list[Table]:
     fitting = []
     names_read = {c.lower() for c in (*columns.names, *map(looks.source, columns.names), label) if c}
-    pictures = any(map(looks.source, columns.names))
+    seen = [n for n in columns.names if columns.types.get(n) == PICTURE]
+    pictures = seen or any(map(looks.source, columns.names))
     by = settings.id_column.strip()
     only = names_read | {by.lower()} - {""}
     large = whole.large(found.tables, settings, only)
@@ -125,7 +126,7 @@ def _fitting(found: sources.Sources, columns: Columns, label: str, settings, eve
             found.ignored.add(source.name, e)
             continue
         if pictures:
-            looks.read(read, Index(found.images), columns.names, events)
+            looks.read(read, Index(found.images), columns.names, events, seen)
         if named_files.COLUMN in columns.names and any(t.lacks([named_files.COLUMN]) for t in read):
             for decision in named_files.add_texts(read, found.readable, found.ignored, settings.encoding, least=1):
                 events.decision(*decision)

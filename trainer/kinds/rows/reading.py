@@ -13,7 +13,7 @@ from trainer.data import audit, chosen, file_names, folders, images, names, orde
 from trainer.data.checks import Checks
 from trainer.data.claims import ROWS, Claim, Files
 from trainer.data.columns import label_tables
-from trainer.data.columns.features import CATEGORY, NUMBER, TEXT
+from trainer.data.columns.features import CATEGORY, NUMBER, PICTURE, TEXT
 from trainer.data.cut import Cut
 from trainer.data.formats.table import Table
 from trainer.data.keys import Keys
@@ -21,6 +21,7 @@ from trainer.data.pictures import looks
 from trainer.data.sources import Sources
 from trainer.errors import UserError, some
 from trainer.gc_pause import paused
+from trainer.kinds.derived import candidates
 from trainer.kinds.rows import (
     conversations as forms,
     described_files,
@@ -77,6 +78,8 @@ def _together(files: Files, settings) -> Looked:
     for source in sources.graphs:
         sources.ignored.add(source.name, names.not_read(source.name))
     try:
+        if settings.task in registry.of(TABLE).tasks and sources.images:
+            settings = candidates.as_installed(settings, files.spec.models)
         reading = _read(sources, settings, checks)
     except UserError as e:
         of_task = registry.of_task(settings.task)
@@ -149,11 +152,12 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
 
 def _cells_of_key(roles: Roles) -> int | None:
     """How many of the first cells of a row are what is equal for copies; None for all. Of tables these are numbers and categories, where there are
-    any and no texts: a row stays in its split, whatever else is read of it."""
-    plain = sum(t in (NUMBER, CATEGORY) for t in roles.types.values())
-    if not roles.reads_cells or plain in (0, len(roles.columns)) or TEXT in roles.types.values():
+    any and no texts, else all but names of pictures, which come last: a row stays in its split, whatever else is read of it."""
+    sorts = [*roles.types.values()]
+    plain = sum(t in (NUMBER, CATEGORY) for t in sorts)
+    if not roles.reads_cells or plain in (0, len(sorts)) or (TEXT in sorts and PICTURE not in sorts):
         return None
-    return plain
+    return len(sorts) - sorts.count(PICTURE) if TEXT in sorts else plain
 
 
 def _key(roles: Roles) -> Callable[[Example], str]:

@@ -13,9 +13,9 @@ from trainer.data.columns.profiles import Profile
 from trainer.data.formats.table import Table
 from trainer.data.images import Index
 from trainer.errors import UserError, some
-from trainer.kinds.derived import by_loss, candidates
+from trainer.kinds.derived import by_loss, candidates, part as parts
 from trainer.kinds.rows import conversations as forms, label_sets, numbers, pairs, unsupported_tasks
-from trainer.kinds.rows.clues import same
+from trainer.kinds.rows.clues import follow_up, same
 
 TEXT, IMAGE, TABLE, LANGUAGE = "text", "image", "table", "language"  # the kinds that read rows
 WORDS = {TEXT: "text", IMAGE: "image", TABLE: "tabular"}  # how their tasks begin
@@ -103,6 +103,7 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index,
         same.check_one_of(roles.label, besides, tables, where)
         same.check_alike(roles.label, besides, tables, where)
     roles.decisions += same.without_twins(roles.label, rest, tables)
+    roles.decisions += follow_up.without(roles.label, settings, rest, tables, where)
     rest.pop(roles.label)
     kind = _kind(rest, paths, settings, where)
     if kind in (TEXT, TABLE) and settings.task == "auto":
@@ -120,7 +121,7 @@ def find(tables: list[Table], seen: dict[str, Profile], settings, images: Index,
     elif kind == "text":
         _text(roles, rest, settings, where)
     else:
-        roles.types, why = features.choose(rest, where, candidates.of(tables, rest))
+        roles.types, why = features.choose(rest, where, candidates.of(tables, rest, settings.picture_vectors != parts.NO_VECTORS))
         roles.columns = tuple(roles.types)
         roles.decisions.append(("columns", list(roles.columns), why))
     _amounts(roles, seen)

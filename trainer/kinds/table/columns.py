@@ -8,12 +8,12 @@ import numpy
 
 from trainer.core import columnar
 from trainer.core.example import Dataset, Example
-from trainer.data.columns.features import CATEGORY, NUMBER
+from trainer.data.columns.features import CATEGORY, DATE, LIST, NAME, NUMBER, PICTURE, TEXT
 from trainer.kinds.boosted.forest import MAX_CATEGORIES
 from trainer.kinds.derived import part as parts
 from trainer.kinds.derived.part import Part
 
-SORTS = (parts.DATE, parts.TEXT, parts.LIST, parts.NAME)
+SORTS = (DATE, TEXT, LIST, NAME, PICTURE)
 
 
 @dataclass(frozen=True)

@@ -186,9 +186,7 @@ def load(folder: Path) -> Ensemble:
     return Ensemble(members, labels, _finite(config["loss"]), left_out, other_loss=other_loss, usual_error=usual)
 
 
-def missing(folder: Path, models: Path) -> str:
-    """Why the model in ``folder`` cannot answer here, as the end of a sentence; empty if it can. Raises as ``load`` does."""
-    return leaning.missing(load(folder), models)
+missing = leaning.missing(load)
 
 
 def _member(described: dict, tensors: dict[str, numpy.ndarray], labels: tuple[str, ...]) -> Member:

@@ -5,7 +5,7 @@ from typing import Any
 
 from trainer.core.contract.answering import Less
 from trainer.core.contract.training import Estimator, LinearFeatures
-from trainer.data.columns.features import CATEGORY, NUMBER
+from trainer.data.columns.features import CATEGORY, NUMBER, PICTURE
 from trainer.errors import some
 from trainer.kinds.examples import ExampleKind
 from trainer.kinds.table.options import OPTIONS
@@ -40,6 +40,7 @@ class Tables(ExampleKind):
     exports_onnx = True
     tried = 2
     inputs_may_lack = True
+    unreadable_input = "An image cannot be decoded. Use a PNG or JPEG that an ordinary viewer can show."
 
     def claim(self, files, settings):
         from trainer.kinds.rows import reading
@@ -175,7 +176,7 @@ class Tables(ExampleKind):
         return f"the columns {some(model.get('columns', []), 30)}"
 
     def inputs(self, description: dict, folder):
-        from trainer.answer.rows import Column
+        from trainer.answer.rows import IMAGE, Column
         from trainer.run_folder import files
 
         encoder = description["encoder"]
@@ -183,7 +184,8 @@ class Tables(ExampleKind):
         config = next((m["model"] for m in config.get("members", ())), config)  # of an ensemble, all read the same columns
         columns = config.get("columns", [])
         categories = {c["name"]: tuple(str(v) for v in c["categories"]) for c in columns if c.get("type", CATEGORY) == CATEGORY and "categories" in c}
-        return tuple(Column(c, description["types"][c], categories.get(c, ())) for c in description["columns"])
+        types = {c: IMAGE if sort == PICTURE else sort for c, sort in description["types"].items()}
+        return tuple(Column(c, types[c], categories.get(c, ()), is_file=types[c] == IMAGE) for c in description["columns"])
 
     def contents(self, cells, columns, styles) -> list:
         from trainer.answer import rows

@@ -1,13 +1,12 @@
-"""Models of tables that read texts with an installed model, which is not among their files."""
+"""Models of tables that read columns with installed models, which are not among their files."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Self
 
 from trainer.errors import UserError
 from trainer.kinds.derived.part import Part
-from trainer.kinds.derived.vectors import TextVectors
-from trainer.models.text_vectors import LEANING
+from trainer.kinds.derived.vectors import Vectors
 
 
 class Leaning:
@@ -19,8 +18,8 @@ class Leaning:
         raise NotImplementedError
 
     @property
-    def _vectors(self) -> list[TextVectors]:
-        return [p for p in self.parts if isinstance(p, TextVectors)]
+    def _vectors(self) -> list[Vectors]:
+        return [p for p in self.parts if isinstance(p, Vectors)]
 
     @property
     def leans_alone(self) -> bool:
@@ -36,11 +35,16 @@ class Leaning:
         return self
 
 
-def missing(model: Leaning, models: Path) -> str:
-    """Why ``model`` cannot answer here, as the end of a sentence; empty if it can."""
-    try:
-        for part in model._vectors:
-            LEANING.found(models, part.about)
-    except UserError as e:
-        return e.what.removesuffix(".").replace("The model", "it", 1)
-    return ""
+def missing(load: Callable[[Path], Leaning]) -> Callable[[Path, Path], str]:
+    """``missing`` of the module of an estimator that ``load`` loads: why the one in a folder cannot answer here with the installed models in another,
+    as the end of a sentence; empty if it can. It raises as ``load`` does."""
+
+    def missing(folder: Path, models: Path) -> str:
+        try:
+            for part in load(folder)._vectors:
+                part.source.leaning.found(models, part.about)
+        except UserError as e:
+            return e.what.removesuffix(".").replace("The model", "it", 1)
+        return ""
+
+    return missing

@@ -111,9 +111,7 @@ def load(folder: Path) -> PerceptronTable:
     return restored(*saved.read(folder))
 
 
-def missing(folder: Path, models: Path) -> str:
-    """Why the model in ``folder`` cannot answer here, as the end of a sentence; empty if it can. Raises as ``load`` does."""
-    return leaning.missing(load(folder), models)
+missing = leaning.missing(load)
 
 
 def restored(described: dict, tensors: dict[str, numpy.ndarray]) -> PerceptronTable:

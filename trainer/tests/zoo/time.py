@@ -188,7 +188,7 @@ ROWS = (
         _file("date,x,label", _blocks), _read(300, "tabular-classification", says=AT_RANDOM | {FLATTERS: "the latest rows have one label"})),
     Row("samples-without-order", "samples at days without a step, in no order", "water quality", "made", "at random, with a warning",
         _file("date,x,y", _sampled), _read(250, says=AT_RANDOM | {FLATTERS: "set data.split to time"})),
-    Row("random-as-asked", "a series that is split at random as asked", "anyone", "F5", "a warning that it flatters",
+    Row("random-as-asked", "a series that is split at random as asked", "anyone", "F5", "a warning that the metrics are too good",
         _file("time,x,y", smooth()), _read(400, says=AT_RANDOM | {FLATTERS: "much more alike"}), settings={"split": "random"}),
     Row("no-time-as-asked", "time_column: none", "anyone", "made", "no word of time",
         _file("time,x,y", smooth()), _read(400, says=AT_RANDOM, silent=(FLATTERS,)), settings={"time_column": "none"}),

@@ -363,8 +363,11 @@ function takeImages(form: HTMLFormElement, input: HTMLInputElement, complain: (t
   let shown = "";
   input.addEventListener("change", () => {
     const file = input.files?.[0];
-    chosenExample(form)?.remove();
-    input.required = true;
+    const example = chosenExample(form);
+    if (example) {
+      example.remove();
+      input.required = true;
+    }
     URL.revokeObjectURL(shown);
     preview.hidden = !file;
     if (!file) {

@@ -19,7 +19,7 @@ _COLOURS = {
 }
 _EASY_PAIRS = (
     "AUC, average precision and accuracy compare the test edges with as many random pairs. Most random pairs have no common neighbour, "
-    "so they are easy to tell: for pairs that somebody has a reason to ask about, these figures would be lower."
+    "so they are easy to tell, and these figures are too high. A pair that somebody has a reason to ask about is harder."
 )
 _GUESSES = (
     "Pairs without an edge in the data. Each is a guess, not a finding. "

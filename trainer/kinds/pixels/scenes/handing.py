@@ -16,6 +16,7 @@ from trainer.errors import UserError, count, gigabytes, is_full
 from trainer.kinds.pixels import codings
 from trainer.kinds.pixels.delivery import without_data, written
 from trainer.kinds.pixels.numbers import PixelNumbers
+from trainer.kinds.pixels.painted import has_ground
 from trainer.kinds.pixels.scenes import geojson, geopackage, maps, parts, polygons
 from trainer.kinds.pixels.scenes.areas import Plane
 from trainer.kinds.pixels.scenes.units import Asked, Unit
@@ -110,7 +111,8 @@ def _made(asked: Asked, units: list[Unit], run: Path, digest: str, coding, label
 
 class _Polygons:
     def __init__(self, asked: Asked, coding: codings.Classes, labels: tuple[str, ...], to: Path):
-        self.scene, self.coding, self.labels = asked.scene, coding, labels
+        self.scene, self.coding = asked.scene, coding
+        self.labels = labels if has_ground(labels) else ("", *labels)  # the first one has no polygons
         self.plane = Plane(asked.scene)
         self.files = [to.with_suffix(".gpkg"), *([to.with_suffix(".geojson")] if asked.scene.crs else [])]
 
@@ -131,7 +133,8 @@ class _Polygons:
             for file in self.files:
                 file.unlink()
             return f"The map has more than {count(MOST_POLYGONS, 'polygon')}, so these are not delivered."
-        said = f"{count(number, 'polygon')} of all classes but {self.labels[0]}, with class, score (the mean over its pixels) and area"
+        but = f" but {self.labels[0]}" if self.labels[0] else ""
+        said = f"{count(number, 'polygon')} of all classes{but}, with class, score (the mean over its pixels) and area"
         said += f"; {self.plane.words}." if self.plane.words else " in pixels, because the scene has no reference system."
         return said + (f" {count(cut, 'polygon')} with very many corners are cut into parts." if cut else "")
 
@@ -151,8 +154,8 @@ class _Polygons:
     def _strips(self, map_file: Path, scores: Path):
         """The strips of the map as places of classes, with the scores."""
         values = written(self.coding)
-        places = numpy.zeros(256, numpy.uint8)  # what has no data is the first class, of which there are no polygons
-        places[list(values)] = range(len(values))
+        places = numpy.zeros(256, numpy.uint8)  # 0 is what has no data and no polygons, as the ground
+        places[list(values)] = range(len(self.labels) - len(values), len(self.labels))
         assert without_data(values) not in values
         with opening.opened(map_file) as said, opening.opened(scores) as sure:
             for rows in polygons.strips(self.scene.height, self.scene.width):

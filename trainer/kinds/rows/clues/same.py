@@ -14,7 +14,7 @@ MIN_NUMBERED, MIN_ALIKE = 4, 5  # columns of one name before a number, and colum
 ALIKE, SAME_VALUES = 0.8, 0.75  # shares of the columns, and of the values of two columns
 MOST_VALUES = 20  # of columns that are compared by them
 _SEVERAL = frozenset(("y", "target", "label", "output", "response"))  # of which two are enough
-_NO_NAMES = frozenset(("v", "x", "f", "column", "col", "c", "value", "var", "feature", "attr", "attribute", "field"))  # numbered by programs
+NO_NAMES = frozenset(("v", "x", "f", "column", "col", "c", "value", "var", "feature", "attr", "attribute", "field"))  # numbered by programs
 _STEM = re.compile(r"(.*?)[ ._-]*\d+")
 _BINARY = ({"0", "1"}, {"0.0", "1.0"}, {"true", "false"})
 _YES = ("1", "1.0", "true")
@@ -79,7 +79,7 @@ def check_alike(label: str, seen: dict[str, Profile], tables: list[Table], where
     items of a test and samples are, or that hold the same few values, as answers to questions and counts of species do."""
     stem = _stem(label)
     numbered = [n for n in seen if stem and _stem(n) == stem]
-    if stem in _NO_NAMES or len(numbered) < (2 if stem in _SEVERAL else MIN_NUMBERED):
+    if stem in NO_NAMES or len(numbered) < (2 if stem in _SEVERAL else MIN_NUMBERED):
         numbered = []
     if alike := numbered or _of_same_values(label, seen, tables):
         choices.ask_label(alike, seen, where)

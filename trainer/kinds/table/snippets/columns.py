@@ -1,5 +1,5 @@
 # needs: numpy, safetensors
-# holds: `model/config.json` describes the columns and the models, and `model/weights.safetensors` or `model/model.safetensors` holds what was learnt; texts that are read with an installed text model need `torch` and `transformers`, too
+# holds: `model/config.json` describes the columns and the models, and `model/weights.safetensors` or `model/model.safetensors` holds what was learnt; texts and pictures that are read with an installed model need `torch` and `transformers`, too, and a cell with a picture is the path of its file
 import csv
 import datetime
 import functools
@@ -132,6 +132,28 @@ def of_vectors(cell, c):
         vector = encoder.eval()(**inputs).last_hidden_state[0].mean(0).numpy()
     return [*((vector / numpy.sqrt(vector @ vector) - about["mean"]) @ numpy.array(about["directions"]))]
 
+def of_picture(file, c):
+    import torch
+    from PIL import Image, ImageOps
+    from transformers import AutoImageProcessor, AutoModel
+    about = c["vectors"]
+    if not file:
+        return [missing] * len(about["directions"][0])
+    where = {"revision": about["encoder"]["commit"] or "main"}
+    wants = AutoImageProcessor.from_pretrained(about["encoder"]["name"], **where)
+    side = wants.size.get("height") or wants.size["shortest_edge"]
+    image = Image.open(file)
+    image.draft("RGB", (side, side))
+    image = ImageOps.exif_transpose(image).convert("RGBA")
+    image = Image.alpha_composite(Image.new("RGBA", image.size, (127, 127, 127, 255)), image).convert("RGB")
+    pixels = numpy.asarray(image.resize((side, side), Image.Resampling.BILINEAR), numpy.float32) / 255
+    if wants.do_normalize:
+        pixels = (pixels - numpy.float32(wants.image_mean)) / numpy.float32(wants.image_std)
+    with torch.no_grad():
+        encoder = AutoModel.from_pretrained(about["encoder"]["name"], **where).eval()
+        vector = encoder(torch.from_numpy(pixels.transpose(2, 0, 1)[None])).last_hidden_state[0].mean((1, 2)).numpy()
+    return [*((vector / numpy.sqrt(vector @ vector) - about["mean"]) @ numpy.array(about["directions"]))]
+
 def of_texts(cell, c):
     return [*(of_text(cell, c) if "terms" in c else []), *(of_vectors(cell, c) if "vectors" in c else [])]
 
@@ -141,7 +163,7 @@ def of_name(cell, c):
 def numbers(cell, c):
     if c["type"] == "number":
         return [missing if cell.lower() in unknown else float(cell)]
-    return {"date": of_date, "list": of_list, "text": of_texts, "name": of_name}[c["type"]](cell, c)
+    return {"date": of_date, "list": of_list, "text": of_texts, "name": of_name, "picture": of_picture}[c["type"]](cell, c)
 
 def read(row, columns):
     for c in columns:

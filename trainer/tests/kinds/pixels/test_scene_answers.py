@@ -160,26 +160,30 @@ def test_the_interval_of_each_number_is_a_map_with_two_bands(tmp_path, place, sm
     assert numpy.allclose(answer[known] - low[known], half, atol=1e-5) and numpy.allclose(high[known] - answer[known], half, atol=1e-5)
 
 
-@pytest.mark.parametrize("transform", [TURNED, Affine(0.5, 0, 1000, 0, -0.5, 2000)])
-def test_polygons_have_the_areas_of_the_map_and_keep_holes(tmp_path, place, small_windows, monkeypatch, transform):
+@pytest.mark.parametrize(
+    ("transform", "first"), [pytest.param(TURNED, "background", id="ground"), pytest.param(Affine(0.5, 0, 1000, 0, -0.5, 2000), "soil", id="soil")]
+)
+def test_polygons_have_the_areas_of_the_map_and_keep_holes(tmp_path, place, small_windows, monkeypatch, transform, first):
     monkeypatch.setattr(polygons, "STRIP", 64 * 200)
     scene = write(tmp_path / "a.tif", ground(300, 420), transform=transform)
-    together, question, _ = answered(scene, place, untrained())
-    whole(together, question, place)
+    target = PixelClasses((first, *LABELS[1:]))
+    together, question, _ = answered(scene, place, untrained(), target=target)
+    told = whole(together, question, place, target)
     frame = geopandas.read_file(place[1] / "0.gpkg")
     with rasterio.open(place[1] / "0.tif") as made:
         band = made.read(1)
+    values = {label: value for label, value in zip(target.labels, (0, 1, 5)) if label != "background"}  # the ground between others has no polygons
+    assert set(frame["class"]) == set(values)
+    assert ("of all classes but background, with" if len(values) == 2 else "of all classes, with") in told.polygons
     assert frame.crs == POLAR and frame.is_valid.all()
     each = abs(transform.determinant)
-    for label, value in (("ice", 1), ("water", 5)):
+    for label, value in values.items():
         mine = frame[frame["class"] == label]
         assert mine.area.sum() == pytest.approx((band == value).sum() * each, rel=1e-3)
         assert mine["area_m2"].sum() == pytest.approx((band == value).sum() * each, rel=1e-9)
     assert frame["score"].between(1 / 3 - 0.01, 1).all()
     assert any(len(g.interiors) for several in frame.geometry for g in several.geoms)
-    drawn = rasterio.features.rasterize(
-        ((g, v) for g, v in zip(frame.geometry, frame["class"].map({"ice": 1, "water": 5}))), band.shape, transform=transform
-    )
+    drawn = rasterio.features.rasterize(((g, v) for g, v in zip(frame.geometry, frame["class"].map(values))), band.shape, transform=transform)
     assert (drawn == band).mean() > 0.9999
     degrees = geopandas.read_file(place[1] / "0.geojson")
     assert len(degrees) == len(frame) and degrees.crs == "EPSG:4326"

@@ -17,7 +17,7 @@ from text_models import TINY, install
 
 from trainer.answer.model import Model
 from trainer.answer.rows import Refused
-from trainer.kinds.derived.vectors import TextVectors
+from trainer.kinds.derived.vectors import Vectors
 from trainer.models import bert, text_vectors
 from trainer.models.weights import Unusable, Weights, configuration
 from trainer.run import run
@@ -111,7 +111,7 @@ def test_vectors_that_help_are_used_and_answer_alike_everywhere(finished, kept, 
     examples = [model.form.examples(_inputs(row))[0] for row in asked]
     together = model._answers.outputs(examples)
     assert numpy.allclose(numpy.concatenate([model._answers.outputs([e]) for e in examples]), together, rtol=1e-5)
-    part = next(p for p in model._answers.parts if isinstance(p, TextVectors))
+    part = next(p for p in model._answers.parts if isinstance(p, Vectors))
     kept_numbers = part.values([e.content[1] for e in examples])
     part.reader.kept.clear()
     assert numpy.array_equal(numpy.concatenate([part.values([e.content[1]]) for e in examples]), kept_numbers, equal_nan=True)
@@ -163,7 +163,7 @@ OPTIONS = {
 @pytest.mark.parametrize("name", OPTIONS)
 def test_vectors_that_cannot_be_tried_are_said(name, make_run, monkeypatch):
     options, ends, told = OPTIONS[name]
-    monkeypatch.setattr(text_vectors.Reader, "seconds", lambda self, found: 1e4)
+    monkeypatch.setattr(text_vectors.TextReader, "seconds", lambda self, found: 1e4)
     spec = make_run({"notes.csv": table(COLUMNS, rows(80))}, dry_run=True, **ASKED, **options)
     install(spec.parents[2] / "models")
     assert run(str(spec), "local") == ends
@@ -177,12 +177,16 @@ _PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_s
 _ENCODER = {"name": "org/x", "sha256": "0" * 64, "license": "", "commit": ""}
 
 
-@given(st.sampled_from(["encoder", "mean", "directions", *_ENCODER]), _PLAIN | st.lists(_PLAIN | st.lists(_PLAIN, max_size=2), max_size=3))
-def test_a_forged_description_is_refused_or_answers_nothing(key, value):
+@given(
+    st.sampled_from(["text", "picture"]),
+    st.sampled_from(["encoder", "mean", "directions", *_ENCODER]),
+    _PLAIN | st.lists(_PLAIN | st.lists(_PLAIN, max_size=2), max_size=3),
+)
+def test_a_forged_description_is_refused_or_answers_nothing(sort, key, value):
     told = {"encoder": dict(_ENCODER), "mean": [0.0, 1.0], "directions": [[1.0], [0.5]]}
     (told["encoder"] if key in _ENCODER else told)[key] = value
     try:
-        found = TextVectors.restored({"vectors": told})
+        found = Vectors.restored(sort, {"vectors": told})
     except (ValueError, KeyError, TypeError):
         return
     assert len(found.mean) == len(found.directions) and len(found.names) == found.directions.shape[1]
