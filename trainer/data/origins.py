@@ -84,7 +84,7 @@ def group(given: Mapping[str, Sequence[Example]], origins: Origins, classes: boo
                 "too_few_groups", f"data.split is group, but {why}, which is too few to hold some out.", "Add datasets, or set data.split to random."
             )
         if not asked and count > 1:
-            checks.warning(CODE, f"Rows of one dataset may be in training and in the test, because {why}: the metrics flatter for other datasets.")
+            checks.warning(CODE, f"Rows of one dataset may be in training and in the test, because {why}: the metrics are better than for others.")
         if not asked:
             return Grouped({**given}, rule)
     whole = {name: _grouped(rows, sets[name]) for name, rows in given.items()}

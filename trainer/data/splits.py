@@ -124,7 +124,7 @@ def _check_order(splits: Splits, rule: Rule, checks: Checks) -> None:
     """Warn of given splits whose test rows lie among the training rows in time, where neighbours are alike."""
     first, last = (known_whens(splits[n]) for n in ("test", "train"))
     if rule.neighbours and len(first) and len(last) and first.min() <= last.max():
-        checks.warning(ordered.AGAIN, f"{rule.neighbours}, and the test rows are not later than the training rows: the metrics flatter.")
+        checks.warning(ordered.AGAIN, f"{rule.neighbours}, and the test rows are not later than the training rows: the metrics are too good.")
 
 
 def stratified(rows: Examples, shares: dict[str, float], keys: Keys, regression: bool, seed: int) -> dict[str, Examples]:

@@ -200,7 +200,7 @@ def _warn(way: _Way, scores: tuple[float, float], metric: str, things: str, chec
     checks.warning(
         CODE,
         f"{shared}, and a small model is clearly worse without that: its {metric} is {scores[0]:.3g} with {things} held out at random and "
-        f"{scores[1]:.3g} with {held}. The scores of the test flatter if the model is to answer for {new}. To measure that, {way.do}.",
+        f"{scores[1]:.3g} with {held}. The scores of the test are too good if the model is to answer for {new}. To measure that, {way.do}.",
     )
 
 

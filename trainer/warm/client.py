@@ -13,6 +13,7 @@ from trainer.warm import place, wire
 ANSWER_SECONDS = 3.0  # after which a warm process counts as hanging
 IMPORT_SECONDS = 60.0  # of waiting for the imports of the warm process of a pod, which began before this process
 LOOK_SECONDS = 0.02
+_ENDED = "the warm process of this machine has ended"
 _OWNER = struct.Struct("3i")  # process, user and group at the other end of a socket
 
 
@@ -34,11 +35,10 @@ def start(address: str, job: dict, outputs: tuple[int, int]) -> tuple[socket.soc
 def answers(address: str, seconds: float) -> bool:
     """Whether the warm process of this machine answers."""
     try:
-        with connected(address, seconds) as to:
-            _ask(to, {"do": "ping"}, ())
-            return wire.receive(to) is not None
+        _ping(address, seconds)
     except (OSError, Unavailable):
         return False
+    return True
 
 
 def dismiss(address: str) -> None:
@@ -83,12 +83,14 @@ def _connect(to: socket.socket, path, import_seconds: float) -> None:
 def _start(address: str, job: dict, outputs: tuple[int, int]) -> tuple[socket.socket, int]:
     mask = os.umask(0o022)
     os.umask(mask)
-    to = connected(address, ANSWER_SECONDS, IMPORT_SECONDS if place.pod() else 0.0)
+    # A stopped process must not be sent the outputs: it would hold them open, and who reads them would wait for their end.
+    _ping(address, ANSWER_SECONDS, IMPORT_SECONDS if place.pod() else 0.0)
+    to = connected(address, ANSWER_SECONDS)
     try:
         _ask(to, {**job, "environment": dict(os.environ), "folder": os.getcwd(), "mask": mask}, outputs)
         ready = wire.receive(to)
         if ready is None:
-            raise Unavailable("the warm process of this machine has ended")
+            raise Unavailable(_ENDED)
         process = json.loads(bytes(ready[1][0]))["process"]
         to.settimeout(None)
         wire.send(to, wire.GO)  # a copy whose asker has given up does nothing
@@ -96,6 +98,13 @@ def _start(address: str, job: dict, outputs: tuple[int, int]) -> tuple[socket.so
         to.close()
         raise
     return to, process
+
+
+def _ping(address: str, seconds: float, import_seconds: float = 0.0) -> None:
+    with connected(address, seconds, import_seconds) as to:
+        _ask(to, {"do": "ping"}, ())
+        if wire.receive(to) is None:
+            raise Unavailable(_ENDED)
 
 
 def _ask(to: socket.socket, job: dict, outputs: tuple[int, ...]) -> None:

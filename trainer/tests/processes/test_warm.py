@@ -258,6 +258,21 @@ def test_a_run_starts_cold_without_a_warm_process(tmp_path, monkeypatch, capsys,
     shutil.rmtree(folder)
 
 
+def test_a_warm_process_that_hangs_does_not_hold_the_outputs_of_a_run_open(monkeypatch):
+    folder = Path(tempfile.mkdtemp(prefix="warm"))
+    monkeypatch.setattr(place, "folder", lambda: folder)
+    monkeypatch.setattr(client, "ANSWER_SECONDS", 0.2)
+    read, write = os.pipe()
+    os.set_blocking(read, False)
+    with listening(folder):
+        with pytest.raises(client.Unavailable, match="does not answer"):
+            client.start(ADDRESS, {"do": "drive"}, (write, write))
+        os.close(write)
+        assert os.read(read, 1) == b"", "the end, which a reader would wait for"
+    os.close(read)
+    shutil.rmtree(folder)
+
+
 def test_a_run_that_started_cold_requests_a_warm_process_also_where_a_dead_one_has_left_its_socket(tmp_path, monkeypatch):
     from trainer.launch import connection
 

@@ -17,7 +17,7 @@ _COLOURS = {
     "community": "A colour is a community, which was found in the edges. ",
     "side": "A colour is one of the two sorts of nodes. ",
 }
-_FLATTERS = (
+_EASY_PAIRS = (
     "AUC, average precision and accuracy compare the test edges with as many random pairs. Most random pairs have no common neighbour, "
     "so they are easy to tell, and these figures are too high. A pair that somebody has a reason to ask about is harder."
 )
@@ -66,14 +66,14 @@ def learnt(told: dict, task: str, metrics: dict[str, Metric]) -> Section:
 
 def _sentences(told: dict) -> list[str]:
     if not (candidates := told.get("candidates_per_source")):
-        return [_FLATTERS]
+        return [_EASY_PAIRS]
     ranked = told.get("ranked") or told["split"]["test"]
     subject = "The test edge was" if ranked == 1 else f"The {ranked:,} test edges were each"
     order = sum(1 / rank for rank in range(1, candidates + 2)) / (candidates + 1)
     return [
         f"{subject} ranked against {count(candidates, 'pair')} without an edge from the same source. MRR is the mean of 1 / rank: "
         f"1 puts every true target first, and a random order has about {order:.2g}. Pairs with equal scores share the mean of their ranks.",
-        _FLATTERS,
+        _EASY_PAIRS,
     ]
 
 
