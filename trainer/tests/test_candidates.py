@@ -13,7 +13,8 @@ from test_base_model import install
 from trainer.measure import predictions
 from trainer.run import run
 from trainer.targets.classes import Classes
-from trainer.training import comparing
+from trainer.training import candidates, comparing
+from trainer.training.candidates import Wanted
 
 SHARES = numpy.asarray([0.9, 0.1])
 
@@ -47,6 +48,27 @@ def test_class_weights_that_a_person_asked_for_count_for_all_candidates():
     plain, shifted = answered(numpy.zeros(2)), answered(numpy.log(weights))
     assert comparing.comparison_loss(shifted, asked, network=True) < comparing.comparison_loss(plain, asked)
     assert comparing.comparison_loss(shifted, asked, network=True) == comparing.comparison_loss(shifted, asked)
+
+
+@pytest.mark.parametrize(
+    ("minutes", "suits", "begun"),
+    [
+        pytest.param(60, True, 3, id="all in time"),
+        pytest.param(7, True, 2, id="the last would begin too late"),
+        pytest.param(1, True, 1, id="one model is always fitted"),
+        pytest.param(1, False, 3, id="none suits the data, so no model is there when the time is over"),
+    ],
+)
+def test_no_estimator_begins_after_max_minutes_where_there_is_a_model(monkeypatch, minutes, suits, begun):
+    clock = iter(range(0, 10_000, 180))  # three minutes from each look to the next
+    monkeypatch.setattr(candidates, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr(candidates, "fit", lambda name, *_: name if suits else None)
+    names = ("linear", "trees", "perceptron")
+    of_plan = SimpleNamespace(settings=SimpleNamespace(max_minutes=minutes))
+    found, wanted = candidates.fit_all(Wanted(names, None), of_plan, None)
+    assert wanted.estimators == names[:begun] and found == (list(names[:begun]) if suits else [])
+    assert [e["name"] for e in wanted.skipped] == list(names[begun:])
+    assert all(f"{minutes} minute" in e["why"] for e in wanted.skipped)
 
 
 def test_an_installed_encoder_and_words_are_compared_on_the_same_rows(make_run, schemas):

@@ -18,7 +18,7 @@ from trainer import estimators, memory
 from trainer.core import mapped, registry
 from trainer.core.columnar import taken
 from trainer.core.example_targets import encoded_targets
-from trainer.errors import UserError
+from trainer.errors import UserError, count
 from trainer.launch import preflight
 from trainer.launch.outcome import MAX_TRAIN_ROWS, Outcome, Trial
 from trainer.measure import predictions
@@ -125,8 +125,7 @@ def suited(wanted: Wanted, data: "Dataset") -> Wanted:
     if out and (wanted.named in out or not (left or wanted.network)):
         name = wanted.named or out[0]
         raise UserError("model_unfit", f"The model {name} does not suit this data.", "Set model to auto.", why[name])
-    entries = [{"name": n, "title": registry.estimators()[n].title, "sort": ESTIMATOR, "base": n, "chosen": False, "why": why[n]} for n in out]
-    return replace(wanted, estimators=left, skipped=(*wanted.skipped, *entries))
+    return replace(wanted, estimators=left, skipped=(*wanted.skipped, *(_entry(n, why[n]) for n in out)))
 
 
 def repeats(base: Base, kind: "Kind") -> str:
@@ -138,16 +137,31 @@ def _skipped(base: Base, why: str) -> dict:
     return {"name": base.name, "title": _title(base), "sort": NETWORK, "base": base.name, "chosen": False, "why": why}
 
 
+def _entry(name: str, why: str) -> dict:
+    return {"name": name, "title": registry.estimators()[name].title, "sort": ESTIMATOR, "base": name, "chosen": False, "why": why}
+
+
 def _title(base: Base) -> str:
     return f"{base.name} from random weights" if base.fresh else f"{base.name}, finetuned"
 
 
-def fit_all(names: tuple[str, ...], plan: "Plan", data: "Dataset") -> list[Candidate]:
-    """Fit the estimators ``names`` that suit the data, one after another: see ``fit``."""
+def fit_all(wanted: Wanted, plan: "Plan", data: "Dataset") -> tuple[list[Candidate], Wanted]:
+    """Fit the estimators of ``wanted`` that suit the data, one after another: see ``fit``. Where max_minutes are over and there is a model, no
+    further one begins. Gives the models, and ``wanted`` without those that did not begin."""
     found: dict[str, Candidate | None] = {}
-    for name in names:
+    ends = time.monotonic() + 60 * plan.settings.max_minutes
+    for place, name in enumerate(wanted.estimators):
+        if time.monotonic() > ends and any(found.values()):
+            return [c for c in found.values() if c is not None], _in_time(wanted, place, plan.settings.max_minutes)
         found[name] = fit(name, plan, data, found)
-    return [c for c in found.values() if c is not None]
+    return [c for c in found.values() if c is not None], wanted
+
+
+def _in_time(wanted: Wanted, begun: int, minutes: int) -> Wanted:
+    """``wanted`` with the first ``begun`` of its estimators."""
+    why = f"It was not trained: the {count(minutes, 'minute')} of max_minutes were over."
+    late = (_entry(name, why) for name in wanted.estimators[begun:])
+    return replace(wanted, estimators=wanted.estimators[:begun], skipped=(*wanted.skipped, *late))
 
 
 def fit(name: str, plan: "Plan", data: "Dataset", before: Mapping[str, Candidate | None]) -> Candidate | None:

@@ -72,7 +72,11 @@ def _candidates(workers: Workers, plan: Plan, dataset, wanted, events: Events):
             f"The training takes about {count(max(1, round(seconds)), 'second')} on one CPU.",
         )
         events.phase("train", f"Training {some(wanted.estimators)} on {count(len(dataset.splits['train']), 'row')}.")
-    found = candidates.fit_all(wanted.estimators, plan, dataset)
+    asked = wanted.estimators
+    found, wanted = candidates.fit_all(wanted, plan, dataset)
+    if late := asked[len(wanted.estimators) :]:
+        minutes = count(plan.settings.max_minutes, "minute")
+        events.warning("time_limit", f"The {minutes} of max_minutes were over before {some(late)} began. The best of the other models is delivered.")
     if wanted.network is None:
         for candidate in found:
             events.eval(0, 0, "validation", plan.target.summary(candidate.outcome.answers["validation"]))

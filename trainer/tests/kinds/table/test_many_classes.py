@@ -1,5 +1,7 @@
 """Very many classes: what they need is known before a training, and models that do not suit them are left out with a reason."""
 
+from dataclasses import replace
+
 import numpy
 import pytest
 from loading import settings_of
@@ -26,13 +28,22 @@ def data(train: int, held: int, classes: int) -> Dataset:
 
 def test_what_classes_need_is_said_before_a_training():
     rows = data(9_000, 500, 1000)
-    need = 0.7e9 + 100 * 10_000 + many_classes.need_of_classes(9_000, 500, 1000, 1)
+    need = 0.7e9 + 30 * 10_000 + many_classes.need_of_classes(9_000, 500, 1000, 1)
     many_classes.check(rows, int(need) + 1)
     with pytest.raises(UserError) as refused:
         many_classes.check(rows, int(need) - 1)
     assert refused.value.code == "too_large"
     assert f"There are 1,000 classes and 10,000 rows, of which models need {need / 1e9:.1f} GB of memory; " in str(refused.value)
     many_classes.check(data(900, 50, 60), 1)  # what few of them need is not judged
+
+
+def test_many_rows_of_two_classes_fit_where_they_were_split(monkeypatch):
+    """32 million rows of two numbers, whose splits took 2.1 GB, in 4 GiB."""
+    small = data(80, 10, 2)
+    sizes = {"train": 25_600_000, "validation": 3_200_000, "test": 3_200_000}
+    splits = {name: range(size) for name, size in sizes.items()}
+    monkeypatch.setattr(many_classes.columns, "width", lambda _: 2)
+    many_classes.check(replace(small, splits=splits), 4 << 30)
 
 
 @pytest.mark.parametrize(
