@@ -85,8 +85,9 @@ def _windows(finished: Finished, target, test: Counted) -> list[Block]:
 
 
 def _caption(example: Example, window: shown.Shown, classes: bool) -> str:
-    score = f"{window.score:.0%} right" if classes else f"RMSE {window.score:.4g}"
-    return display.short(f"{example.file} at {window.left}, {window.top}: {score}")
+    score = f"{window.score if window.score == 1 else min(window.score, 0.999):.1%} right" if classes else f"RMSE {window.score:.4g}"
+    place = f", from column {window.left} and row {window.top} on" if window.left or window.top else ""
+    return display.short(f"{example.file}{place}: {score}")
 
 
 def predictions(finished: Finished) -> str:

@@ -11,6 +11,7 @@ from trainer.core.example import Dataset, Example
 from trainer.core.input import Input
 from trainer.core.kind import Kind
 from trainer.data import names, rasters, splits
+from trainer.data.annotations.masks import FEW
 from trainer.data.checks import Checks
 from trainer.data.claims import FORM, Claim, Files
 from trainer.data.keys import Keys
@@ -72,7 +73,8 @@ def claim(kind: Kind, files: Files, settings) -> Claim | None:
     tiffs = [i for i in sources.images if names.extension(i.name) in _ENDINGS]
     if not tiffs or len(tiffs) > _MOST_FILES:
         return None
-    large = [i for i in tiffs if _pixels(i) >= _SMALL]
+    few = tiffs if len(tiffs) == len(sources.images) and len(tiffs) < 2 * FEW else []  # names of so few tell nothing
+    large = [i for i in tiffs if _pixels(i) >= _SMALL] or few
     pairs = finding.pairs(large, measured) if len(large) <= _LOOKED else []
     if pairs and (len(pairs) < splitting.FEWEST or max(p[0].scene.pixels for p in pairs) > _LARGE):
         used = frozenset(side.source.name for pair in pairs for side in pair)

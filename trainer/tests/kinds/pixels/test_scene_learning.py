@@ -129,6 +129,21 @@ def test_what_has_no_counterpart_is_left_out_by_name(tmp_path):
     assert "b.tif" in said["scenes_alone"]
 
 
+def test_one_small_scene_with_its_mask_is_read_in_blocks_too(tmp_path):
+    pixels, truth = ground(640)
+    files = {
+        "images/s.tif": write(tmp_path / "a.tif", pixels).read_bytes(),
+        "masks/s.tif": write(tmp_path / "m.tif", truth.astype(numpy.uint8)).read_bytes(),
+    }
+    read = claimed(tmp_path, {**files, "classes.txt": "soil\nice\n"})
+    assert read.error is None and read.data.labels == ("soil", "ice") and "scenes" in read.said
+    tiny = {
+        name: write(tmp_path / "t.tif", values).read_bytes()
+        for name, values in (("s.tif", pixels[:, :90, :90]), ("m.tif", truth[:90, :90].astype("u1")))
+    }
+    assert claimed(tmp_path / "tiny", tiny).error.code == "too_few_pictures"
+
+
 def test_a_mask_of_another_size_is_refused_with_both(tmp_path):
     pixels, truth = ground()
     files = {
