@@ -346,11 +346,11 @@ def test_a_dry_run_says_what_would_train(start, versions, sentence):
     settings = options.of(spec, events)
     trial = SimpleNamespace(seconds=12.345, device="cpu", hardware={"cpu": "x", "cores": 2, "memory_bytes": 1}, versions=versions)
     checked = data(["yes", "no"], task="text-classification", checks=[{"code": "rows", "level": "ok", "text": "There are 2 rows."}])
-    export.check(SimpleNamespace(spec=spec, events=events, began=0.0), settings, checked, None, trial, {"unit": "edge"})
+    export.check(SimpleNamespace(spec=spec, events=events, began=0.0), settings, checked, None, trial, {"sections": []})
     result = json.loads((spec.folder / "result.json").read_text())
     assert [c["code"] for c in result["checks"]] == ["worker", "rows"]
     assert result["checks"][0]["text"].endswith(sentence)
-    assert (result["kind"], result["estimate_seconds"], result["unit"], result["artifacts"]) == ("check", 12.3, "edge", [])
+    assert (result["kind"], result["estimate_seconds"], result["unit"], result["sections"]) == ("check", 12.3, "text", [])
 
 
 @pytest.mark.parametrize(("upload", "there"), [("everything", True), ("model", False)])

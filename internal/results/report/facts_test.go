@@ -100,12 +100,12 @@ func TestTheSizeOfAModelCountsItsFolderOnly(t *testing.T) {
 func TestTheListsOfAReportAreBounded(t *testing.T) {
 	t.Parallel()
 	r, m := &results.Result{}, manifest.Meta{}
-	for i := range maxRows + 20 {
+	for i := range maxSettings + 20 {
 		r.Settings = append(r.Settings, results.Setting{Name: fmt.Sprint("s", i), Value: 1.0, Source: results.SourceChosen})
 		m.Inputs = append(m.Inputs, job.Input{Name: fmt.Sprintf("f%03d.csv", i), Path: fmt.Sprintf("f%03d.csv", i), Size: 1234, SHA256: strings.Repeat("c", 64)})
 	}
 	rows := settingRows(r)
-	require.Len(t, rows, maxRows)
+	require.Len(t, rows, maxSettings)
 	require.Equal(t, settingRow{"s0", "1", "chosen automatically"}, rows[0])
 	files := fileFacts(m)
 	require.Len(t, files, maxRows)

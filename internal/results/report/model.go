@@ -77,7 +77,7 @@ type settingRow struct{ Name, Value, Source string }
 
 func settingRows(r *results.Result) []settingRow {
 	var rows []settingRow
-	for _, s := range r.Settings[:min(len(r.Settings), maxRows)] {
+	for _, s := range r.Settings[:min(len(r.Settings), maxSettings)] {
 		source := results.Plain(s.Source, "")
 		if source == results.SourceChosen {
 			source = "chosen automatically"

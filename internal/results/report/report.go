@@ -24,8 +24,11 @@ var reportTemplates = sync.OnceValues(func() (*template.Template, error) {
 		ParseFS(reportSources, "template/*.tmpl.html")
 })
 
-// maxRows bounds every list of the report.
-const maxRows = 100
+// maxRows bounds every list of the report but that of the settings, which maxSettings bounds: there are more than a hundred options.
+const (
+	maxRows     = 100
+	maxSettings = 300
+)
 
 // page is what the templates show. All its texts are plain; html/template escapes them where they stand. A part that is nil is
 // left out, so trainings, predictions and checks share the parts that they have.
