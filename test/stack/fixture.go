@@ -47,7 +47,7 @@ func extractors(env map[string]string) int {
 }
 
 // StepTimeout is how long a test waits for one step while other tests use the machine.
-const StepTimeout = 2 * time.Minute
+const StepTimeout = 4 * time.Minute
 
 // storePoll is the time between two looks at the store of the service.
 const storePoll = 100 * time.Millisecond
