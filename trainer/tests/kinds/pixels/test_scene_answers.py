@@ -190,28 +190,6 @@ def test_polygons_have_the_areas_of_the_map_and_keep_holes(tmp_path, place, smal
     assert degrees.to_crs(POLAR).area.sum() == pytest.approx(frame.area.sum(), rel=1e-3)
 
 
-def test_polygons_go_on_over_strips_and_large_ones_are_cut(monkeypatch):
-    chance = numpy.random.default_rng(1)
-    values = (numpy.kron(chance.integers(0, 3, (30, 20)), numpy.ones((10, 10)))).astype(numpy.uint8)
-    scores = numpy.full(values.shape, 100, numpy.uint8)
-
-    def found(rows):
-        cut = [(values[t : t + rows], scores[t : t + rows]) for t in range(0, len(values), rows)]
-        return [p for some in polygons.polygons(cut, 3) for p in zip(some.geometries, some.classes, some.pixels, some.scores)]
-
-    once, several = found(300), found(7)
-    assert len(once) == len(several) > 50
-
-    def area(listed):
-        return sorted((int(c), g.area) for g, c, _, _ in listed)
-
-    assert area(once) == area(several)
-    assert all(g.is_valid and g.area == pixels and score == 100 for g, _, pixels, score in several)
-    monkeypatch.setattr(polygons, "MOST_CORNERS", 40)
-    assert len(found(7)) > len(once)
-    assert sum(g.area for g, *_ in found(7)) == sum(g.area for g, *_ in once)
-
-
 def test_areas_in_degrees_are_those_on_the_ellipsoid(tmp_path, place, small_windows):
     scene = write(tmp_path / "a.tif", ground(200, 200), crs="EPSG:4326", transform=Affine(1e-4, 0, -150, 0, -1e-4, 70))
     together, question, _ = answered(scene, place, untrained())
