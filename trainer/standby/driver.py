@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import signal
 import socket
 import sys
@@ -9,6 +10,7 @@ import sys
 from trainer.warm import client, place, wire
 
 MAX_SPEC = 64 << 20
+END_SECONDS = 60.0  # after the end of a copy, for the warm process to say its exit code
 
 
 def run(spec: str) -> int | None:
@@ -21,8 +23,7 @@ def run(spec: str) -> int | None:
         print(f"This program starts cold: {e}.", flush=True)
         return None
     with to:
-        _forward(process)
-        return _code(to)
+        return _code(to, _handle(process))
 
 
 def prepare_next(spec: str) -> None:
@@ -47,12 +48,12 @@ def _is_ours(spec: str) -> bool:
         return False  # this process says what is wrong with it
 
 
-def _forward(process: int) -> None:
-    """Pass SIGTERM on to the copy."""
+def _handle(process: int) -> int | None:
+    """A handle of the copy, to which SIGTERM is passed on from now; None for one that has ended."""
     try:
         handle = os.pidfd_open(process)
     except ProcessLookupError:
-        return
+        return None
 
     def forward(*_) -> None:
         try:
@@ -61,11 +62,27 @@ def _forward(process: int) -> None:
             pass
 
     signal.signal(signal.SIGTERM, forward)
+    return handle
 
 
-def _code(to: socket.socket) -> int:
-    while (message := wire.receive(to)) is not None:
-        if message[0] == wire.EXIT:
-            return int(bytes(message[1][0]))
+def _code(to: socket.socket, handle: int | None) -> int:
+    """The exit code of the copy. It says this itself; for one that was killed the warm process does, unless it hangs."""
+    if handle is not None:
+        _await(to, handle)
+    to.settimeout(END_SECONDS)
+    try:
+        message = wire.receive(to)
+    except TimeoutError:
+        message = None
+    if message is not None and message[0] == wire.EXIT:
+        return int(bytes(message[1][0]))
     print("The warm process of this run was lost.", file=sys.stderr, flush=True)
     return 1
+
+
+def _await(to: socket.socket, handle: int) -> None:
+    """Wait until the copy or the warm process says something, or the copy has ended."""
+    poll = select.poll()
+    poll.register(to, select.POLLIN)
+    poll.register(handle, select.POLLIN)
+    poll.poll()

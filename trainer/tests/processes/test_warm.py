@@ -231,6 +231,19 @@ def test_the_code_of_a_process_that_ends_at_once_is_that_of_the_run(make_run, se
     assert process.returncode == LEASE_LOST
 
 
+def test_a_run_ends_whose_copy_is_killed_while_the_warm_process_hangs(monkeypatch, capfd):
+    monkeypatch.setattr(driver, "END_SECONDS", 0.1)
+    copy = subprocess.Popen(["sleep", "1000"])
+    handle = os.pidfd_open(copy.pid)
+    asker, warm = socket.socketpair()  # the other end stays open and says nothing
+    with asker, warm:
+        copy.kill()
+        assert driver._code(asker, handle) == 1
+    copy.wait()
+    os.close(handle)
+    assert "The warm process of this run was lost." in capfd.readouterr().err
+
+
 @pytest.mark.parametrize("kind", ["script", "nothing that is known"])
 def test_code_of_a_user_never_runs_in_a_copy(tmp_path, server, kind):
     (tmp_path / "spec.json").write_text(json.dumps({"kind": kind}))
