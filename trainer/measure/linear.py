@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import numpy
 
 from trainer import threads
-from trainer.core import mapped
+from trainer.core import drawn, mapped
 from trainer.measure import predictions
 from trainer.measure.predictions import Predictions
 from trainer.measure.tfidf import MAX_TERMS
@@ -233,7 +233,7 @@ def _sample(features: Features, target: numpy.ndarray, entries: int, seed: int) 
     rows = min(MAX_ROWS, int(len(target) * min(entries, _MAX_ENTRIES) / max(1, features.size)))
     if rows >= len(target):
         return features, target
-    kept = numpy.sort(numpy.random.default_rng(seed).permutation(len(target))[: max(1, rows)])
+    kept = drawn.rows(len(target), max(1, rows), seed)
     return _taken(features, kept), target[kept]
 
 

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy
 
 from trainer import estimators, memory
-from trainer.core import mapped, registry
-from trainer.core.columnar import taken
+from trainer.core import drawn, mapped, registry
 from trainer.core.example_targets import encoded_targets
 from trainer.errors import UserError, count
 from trainer.launch import preflight
@@ -222,9 +221,7 @@ def _sample(fitted: "Estimator", examples: "Sequence[Example]", seed: int) -> "S
     """At most as many training examples as are measured of a network, or as the estimator answers soon."""
     few = getattr(fitted, "few", None)
     examples = (few and few(examples, seed)) or examples
-    if len(examples) <= MAX_TRAIN_ROWS:
-        return examples
-    return list(taken(examples, numpy.sort(numpy.random.default_rng(seed).permutation(len(examples))[:MAX_TRAIN_ROWS])))
+    return drawn.examples(examples, MAX_TRAIN_ROWS, seed)
 
 
 def answered(estimator: "Estimator", examples: "Sequence[Example]", target) -> "Answers":

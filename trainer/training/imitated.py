@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from trainer.core import blocks, columnar
+from trainer.core import blocks, columnar, drawn
 from trainer.core.blocks import NUMBER, RESULT, Cell, Column, Section
 from trainer.core.example import SPLITS, Dataset
 from trainer.core.likened import Likened
@@ -139,7 +139,7 @@ def _chosen(way: _Way, seed: int) -> numpy.ndarray:
     chance = numpy.random.default_rng(seed)
     if way.times:
         known = numpy.flatnonzero(~numpy.isnan(numpy.asarray(way.marks, float)))
-        return numpy.sort(chance.permutation(known)[:_ROWS])
+        return drawn.rows(known, _ROWS, chance)
     marked = numpy.asarray([i for i, m in enumerate(way.marks) if m], numpy.int64)
     if not len(marked):
         return marked

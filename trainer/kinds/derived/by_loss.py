@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy
 
 from trainer import threads
+from trainer.core import drawn
 from trainer.data.columns import choices, features, sequences, values
 from trainer.data.columns.features import DATE, LIST, NAME, NUMBER, PICTURE, TEXT
 from trainer.data.columns.profiles import Profile
@@ -84,9 +85,7 @@ def _targets(tables: list[Table], label: Profile) -> tuple[list[str], bool]:
 
 def _judge(wanted: list[str], classes: bool, seed: int) -> tuple[Judge | None, numpy.ndarray]:
     """What judges on some of the rows with a label, and their places; None where there are too few of them, or too many classes."""
-    known = numpy.asarray([i for i, w in enumerate(wanted) if w], numpy.int64)
-    if len(known) > MOST:
-        known = numpy.sort(numpy.random.default_rng(seed).permutation(known)[:MOST])
+    known = drawn.rows(numpy.asarray([i for i, w in enumerate(wanted) if w], numpy.int64), MOST, seed)
     if classes and len(known):
         _, codes, counts = numpy.unique([wanted[i] for i in known], return_inverse=True, return_counts=True)
         known = known[counts[codes] >= _FOLDS]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy
 
+from trainer.core import drawn
 from trainer.kinds.series import methods
 from trainer.kinds.series.lags import Lags
 from trainer.kinds.series.methods import BASED, NAIVE
@@ -50,11 +51,8 @@ def origins(ends: numpy.ndarray, season: int, steps: int, seed: int) -> Origins:
     if not len(usable):
         return Origins(*(numpy.zeros(0, numpy.int64) for _ in range(3)))
     number = int(numpy.clip(60 // len(usable), FEWEST_ORIGINS, MOST_ORIGINS))
-    most = most_series(number * steps)
-    if len(usable) > most:
-        usable = numpy.sort(numpy.random.default_rng(seed).permutation(usable)[:most])
     found = []
-    for s in usable:
+    for s in drawn.rows(usable, most_series(number * steps), seed):
         room = int(ends[s] - steps - least[s])
         apart = max(1, min(steps, room // max(1, number - 1)))
         found += [(s, ends[s] - steps - k * apart, k * _BLOCKS // number) for k in range(min(number, room // apart + 1))]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy
 
+from trainer.core import drawn
 from trainer.kinds.boosted import boosting
 from trainer.kinds.boosted.boosting import Rows, Shape
 from trainer.kinds.boosted.forest import Forest
@@ -74,9 +75,7 @@ def _rows(lags: Lags, histories: Histories, seed: int) -> tuple[numpy.ndarray, n
     there = ~numpy.isnan(values)
     nth = numpy.cumsum(there, axis=1)
     where = numpy.argwhere(there & (nth > lags.reach))
-    if len(where) > _MOST_ROWS:
-        kept = numpy.sort(numpy.random.default_rng(seed).permutation(len(where))[:_MOST_ROWS])
-        where = where[kept]
+    where = where[drawn.rows(len(where), _MOST_ROWS, seed)]
     if not len(where):
         return numpy.zeros((0, lags.width)), numpy.zeros(0), numpy.zeros(0)
     scale, middle = scales(values, lags.season), numpy.nanmedian(values, axis=1)

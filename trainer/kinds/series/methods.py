@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 import numpy
 
+from trainer.core import drawn
 from trainer.kinds.boosted.forest import Forest
 from trainer.kinds.series import lags, simple, smoothing
 from trainer.kinds.series.lags import Lags
@@ -83,6 +84,5 @@ def fit(panel: Panel, ends: numpy.ndarray, how: Lags, seed: int, installed: Ahea
         return Fitted(how, None, installed)
     longest = int(min(ends.max(), max(length_read(how.season), _LEARNT_STEPS // len(usable))))
     most = max(1, CELLS // longest)
-    if len(usable) > most:
-        usable = numpy.sort(numpy.random.default_rng(seed).permutation(usable)[:most])
+    usable = drawn.rows(usable, most, seed)
     return Fitted(how, lags.fit(how, panel.histories(usable, ends[usable], longest, 0), seed), installed)

@@ -6,6 +6,7 @@ import re
 import numpy
 
 from trainer.config.settings import CHOSEN
+from trainer.core import drawn
 from trainer.core.example import Dataset
 from trainer.core.kind import Kind
 from trainer.data import names, ordered
@@ -186,10 +187,7 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
 
 def _splits(panel: Panel, calendar: Calendar, lags: Lags, ends: numpy.ndarray, horizon: int, seed: int) -> dict[str, examples_of.Steps]:
     at = judging.origins(ends, lags.season, horizon, seed)
-    tested = numpy.flatnonzero(ends < panel.lengths)
-    most = judging.most_series(horizon)
-    if len(tested) > most:
-        tested = numpy.sort(numpy.random.default_rng(seed).permutation(tested)[:most])
+    tested = drawn.rows(numpy.flatnonzero(ends < panel.lengths), judging.most_series(horizon), seed)
     return {
         "train": examples_of.in_blocks(panel, calendar, ends, 2 * lags.season + 2, horizon),
         "validation": examples_of.behind(panel, calendar, at.series, at.ends, horizon),

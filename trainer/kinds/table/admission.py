@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy
 
 from trainer.config.settings import Settings
-from trainer.core import columnar
+from trainer.core import columnar, drawn
 from trainer.core.example import Dataset, Example
 from trainer.core.kind import Kind
 from trainer.data.columns.features import CATEGORY, DATE, LIST, NAME, NUMBER, TEXT
@@ -155,22 +155,16 @@ def _rows(data: Dataset, target, settings: Settings, most: int) -> tuple[list[Ex
     draw = numpy.random.default_rng(settings.seed)
     if held.turns is None or held_out.by_time(data.splits["train"], data.splits["validation"]):
         train, out = (held_out.known(data.splits[name], target) for name in ("train", "validation"))
-        train, out = _drawn(train, most, draw), _drawn(out, most // 2, draw)
+        train, out = drawn.examples(train, most, draw), drawn.examples(out, most // 2, draw)
         out = sorted(out, key=lambda e: e.when or 0.0)
         rows = [*train, *out]
         fold = (numpy.arange(len(train)), numpy.arange(len(train), len(rows)))
         return rows, target.encode([e.target for e in rows]), (fold,)
-    kept = numpy.sort(draw.permutation(len(held.examples))[:most])
+    kept = drawn.rows(len(held.examples), most, draw)
     place = numpy.full(len(held.examples), -1)
     place[kept] = numpy.arange(len(kept))
     folds = tuple((place[a][place[a] >= 0], place[b][place[b] >= 0]) for a, b in list(held.turns.parts())[:_FOLDS])
     return [held.examples[i] for i in kept], held.targets[kept], tuple(f for f in folds if len(f[0]) and len(f[1]))
-
-
-def _drawn(examples: Sequence[Example], most: int, draw: numpy.random.Generator) -> list[Example]:
-    if len(examples) <= most:
-        return list(examples)
-    return list(columnar.taken(examples, numpy.sort(draw.permutation(len(examples))[:most])))
 
 
 def _only(data: Dataset, learnt: dict[str, Part], without: frozenset[str]) -> Dataset:

@@ -8,6 +8,7 @@ import numpy
 
 from trainer import threads
 from trainer.config.settings import Settings
+from trainer.core import drawn
 from trainer.core.columnar import taken
 from trainer.core.example import Dataset, Example
 from trainer.core.example_targets import encoded_targets
@@ -52,8 +53,7 @@ def of(data: Dataset, target: Classes | Number, settings: Settings, examples: Se
     encoder = encoder or table.learned(data.columns, data.types, examples, data.learnt)
     targets = encoded_targets(examples, target.encode)
     kept = numpy.flatnonzero(targets >= 0) if target.labels else numpy.arange(len(targets))
-    if (most := min(linear.MAX_ROWS, MAX_ENTRIES // max(1, encoder.width))) < len(kept):
-        kept = numpy.sort(numpy.random.default_rng(settings.seed).permutation(kept)[:most])
+    kept = drawn.rows(kept, min(linear.MAX_ROWS, MAX_ENTRIES // max(1, encoder.width)), settings.seed)
     if len(kept) < len(targets):
         examples, targets = taken(examples, kept), targets[kept]
     return Encoded(encoder, values(encoder, examples), targets, balance.class_weights(data, settings))

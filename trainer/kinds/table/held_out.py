@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy
 
 from trainer.config.settings import Settings
+from trainer.core import drawn
 from trainer.core.columnar import known_whens, taken
 from trainer.core.example import Dataset, Example
 from trainer.core.example_targets import encoded_targets
@@ -80,17 +81,10 @@ def turns(data: Dataset, target: Classes | Number, settings: Settings) -> Folds 
 def rows(data: Dataset, target: Classes | Number, settings: Settings) -> Held:
     """The rows that are held out from the models of ``data``. Of very many validation rows they are a sample, drawn by the seed."""
     found = turns(data, target, settings)
-    examples = drawn(known(data.splits["validation"], target), JUDGES, settings.seed) if found is None else found.examples
+    examples = drawn.examples(known(data.splits["validation"], target), JUDGES, settings.seed) if found is None else found.examples
     targets = encoded_targets(examples, target.encode)
     of_class = balance.class_weights(data, settings)
     return Held(examples, targets, None if of_class is None else of_class[targets], found)
-
-
-def drawn(examples: Sequence[Example], most: int, seed: int) -> Sequence[Example]:
-    """``examples``, or ``most`` of them, drawn by ``seed``, in their order."""
-    if len(examples) <= most:
-        return examples
-    return taken(examples, numpy.sort(numpy.random.default_rng(seed).permutation(len(examples))[:most]))
 
 
 def judging(data: Dataset, held: Held) -> Sequence[Example]:

@@ -9,6 +9,7 @@ import numpy
 
 from trainer import threads
 from trainer.config.settings import Settings
+from trainer.core import drawn
 from trainer.core.example import Dataset, Example
 from trainer.estimators import sampled
 from trainer.estimators.sampled import Sampled
@@ -157,8 +158,7 @@ def _affordable(train: Encoded, weights: int, seed: int) -> Encoded:
         rows = rows * 3 // 4
     if rows == len(train.targets):
         return train
-    kept = numpy.sort(numpy.random.default_rng(seed).permutation(len(train.targets))[:rows])
-    return train.chosen(kept)
+    return train.chosen(drawn.rows(len(train.targets), rows, seed))
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import numpy
 
 from trainer import threads
 from trainer.config.settings import Settings
+from trainer.core import drawn
 from trainer.core.columnar import taken
 from trainer.core.example import Dataset, Example
 from trainer.core.example_targets import encoded_targets
@@ -109,7 +110,7 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Trees | 
             shape, rounds, loss, held_out = chosen
             best = boosting.fit(train, None, columns.known, len(labels), shape, max(1, rounds), settings.seed)
             return replace(of(best), held_out_loss=loss, held_out=held_out)
-        judging = held_rows.drawn(held.examples, max(1, held_rows.KEPT // max(1, len(labels))), settings.seed)
+        judging = drawn.examples(held.examples, max(1, held_rows.KEPT // max(1, len(labels))), settings.seed)
         validation = _rows(columns, judging, target, data, settings) if judging else None
         found = _by_validation(train, validation, columns, len(labels), settings.seed)
         best = min(found, key=lambda b: b.losses.min() if len(b.losses) else 0.0)
@@ -209,7 +210,7 @@ def _of_fewer(train: Rows, validation: Rows, shape: Shape, best: Boosted, of, co
     judging = validation.chosen(numpy.arange(len(validation))[:: -(-len(validation) // sampled.ENOUGH)])
     models = []
     for rows in sampled.fewer(len(train)):
-        kept = numpy.sort(numpy.random.default_rng(seed).permutation(len(train))[:rows])
+        kept = drawn.rows(len(train), rows, seed)
         models.append((rows, boosting.fit(train.chosen(kept), None, columns.known, classes, shape, max(1, best.rounds), seed)))
     return sampled.Losses.of([(rows, of(b).answers(judging.cells)) for rows, b in [*models, (len(train), best)]], judging.targets, judging.weights)
 
@@ -227,7 +228,7 @@ def are_too_many(classes: int, columns: int) -> bool:
 
 def _sample(data: Dataset, classes: int, seed: int) -> Sequence[Example]:
     """The training rows, or as many of them, drawn by ``seed``, as memory and budget allow."""
-    return held_rows.drawn(data.splits["train"], most_rows(columns_of.width(data), classes), seed)
+    return drawn.examples(data.splits["train"], most_rows(columns_of.width(data), classes), seed)
 
 
 def most_rows(columns: int, classes: int) -> int:

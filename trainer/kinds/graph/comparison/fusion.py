@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy
 
+from trainer.core import drawn
 from trainer.kinds.graph import links, score
 from trainer.kinds.graph.comparison.neighbours import Neighbours
 from trainer.kinds.graph.links import LinkAnswers
@@ -97,7 +98,7 @@ def fit(known: Columns, names: tuple[str, ...], seed: int, balance: float = PAIR
 
     mine = Columns(known.names, known.edges, known.pairs, known.candidates[:, :_COMPARED])
     if len(mine) > _FITTED:
-        mine = mine.rows(numpy.sort(numpy.random.default_rng(seed).permutation(len(mine))[:_FITTED]))
+        mine = mine.rows(drawn.rows(len(mine), _FITTED, seed))
     mine = mine.of(names)
     deviation = mine.candidates.reshape(-1, len(names)).std(axis=0, dtype=numpy.float64)
     scale = numpy.where(deviation > 0, deviation, 1.0)

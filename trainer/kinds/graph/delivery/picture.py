@@ -4,6 +4,7 @@ import collections
 
 import numpy
 
+from trainer.core import drawn
 from trainer.kinds.graph.graph import Graph
 
 POINTS = 3000
@@ -17,13 +18,13 @@ def picture(vectors: numpy.ndarray, graph: Graph, seed: int) -> dict:
     """The first two principal components of ``vectors`` (nodes x width) for some nodes, and their groups: labels, the two sides of a
     bipartite graph, or communities."""
     generator = numpy.random.default_rng(seed)
-    fitted = numpy.sort(generator.permutation(len(vectors))[:_FITTED])
+    fitted = drawn.rows(len(vectors), _FITTED, generator)
     sample = numpy.asarray(vectors[fitted], numpy.float64)
     mean = sample.mean(axis=0)
     sizes, directions = numpy.linalg.eigh((sample - mean).T @ (sample - mean))
     two = directions[:, ::-1][:, :2]
     two = two * numpy.where(two[numpy.abs(two).argmax(axis=0), [0, 1][: two.shape[1]]] < 0, -1, 1)  # the sign of a direction is arbitrary
-    shown = numpy.sort(generator.permutation(len(vectors))[:POINTS])
+    shown = drawn.rows(len(vectors), POINTS, generator)
     places = (numpy.asarray(vectors[shown], numpy.float64) - mean) @ two
     if two.shape[1] < 2:
         places = numpy.column_stack([places, numpy.zeros(len(places))])

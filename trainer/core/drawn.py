@@ -1,0 +1,18 @@
+"""Parts of very many rows, drawn at random: by one seed always the same ones, in their order."""
+
+from collections.abc import Sequence
+
+import numpy
+
+from trainer.core.columnar import taken
+from trainer.core.example import Example
+
+
+def rows(of: int | numpy.ndarray, most: int, seed: int | numpy.random.Generator) -> numpy.ndarray:
+    """At most ``most`` of the numbers ``of``, or of those below ``of``, in ascending order."""
+    return numpy.sort(numpy.random.default_rng(seed).permutation(of)[:most])
+
+
+def examples(of: Sequence[Example], most: int, seed: int | numpy.random.Generator) -> Sequence[Example]:
+    """``of``, or ``most`` of them."""
+    return of if len(of) <= most else taken(of, rows(len(of), most, seed))
