@@ -111,15 +111,6 @@ var digest = sync.OnceValues(func() (string, error) {
 	return hex.EncodeToString(sum.Sum(nil))[:digestLength], nil
 })
 
-// Schema returns the JSON Schema of one file of the contract: spec, event, result, metrics or error.
-func Schema(name string) ([]byte, error) {
-	data, err := program.ReadFile("schema/" + name + ".schema.json")
-	if err != nil {
-		return nil, fmt.Errorf("no schema is called %q: %w", name, err)
-	}
-	return data, nil
-}
-
 // each calls do for every embedded file in order of its path.
 func each(do func(name string, data []byte) error) error {
 	return fs.WalkDir(program, ".", func(name string, d fs.DirEntry, err error) error {

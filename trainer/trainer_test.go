@@ -1,7 +1,6 @@
 package trainer_test
 
 import (
-	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -238,17 +237,6 @@ func BenchmarkInstallAgain(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-}
-
-func TestSchemasAreThere(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"spec", "event", "result", "metrics", "error"} {
-		data, err := trainer.Schema(name)
-		require.NoError(t, err)
-		require.True(t, json.Valid(data), name)
-	}
-	_, err := trainer.Schema("../requirements")
-	require.Error(t, err)
 }
 
 func TestTheImageHasTheLockedPackages(t *testing.T) {

@@ -15,28 +15,38 @@ func Check(ctx context.Context, cfg Config, exchange string) (string, error) {
 	if err := errors.Join(cfg.Validate(), cfg.needsQueue()); err != nil {
 		return "", err
 	}
-	cfg = cfg.withDefaults()
-	s, err := cfg.dial(ctx)
-	if errors.Is(err, amqp.ErrCredentials) {
-		return "", cfg.loginRefused(err)
-	}
-	if err != nil {
-		return "", cfg.dialError(err, false)
-	}
-	defer s.end()
-	found := []string{fmt.Sprintf("%v %v at %s", s.conn.Properties["product"], s.conn.Properties["version"], cfg.redacted())}
-	for _, name := range []string{cfg.Queue, errorPrefix + cfg.Queue} {
-		line, err := s.inspect(name)
-		if err != nil {
-			return "", err
+	var found []string
+	err := cfg.look(ctx, func(s *session) error {
+		found = append(found, fmt.Sprintf("%v %v at %s", s.conn.Properties["product"], s.conn.Properties["version"], cfg.redacted()))
+		for _, name := range []string{cfg.Queue, errorPrefix + cfg.Queue} {
+			line, err := s.inspect(name)
+			if err != nil {
+				return err
+			}
+			found = append(found, line)
 		}
+		line, err := s.inspectExchange(exchange)
 		found = append(found, line)
-	}
-	line, err := s.inspectExchange(exchange)
+		return err
+	})
 	if err != nil {
 		return "", err
 	}
-	return strings.Join(append(found, line), "; "), nil
+	return strings.Join(found, "; "), nil
+}
+
+// look calls do with a session of its own, and ends the session. c must be valid.
+func (c Config) look(ctx context.Context, do func(*session) error) error {
+	c = c.withDefaults()
+	s, err := c.dial(ctx)
+	if errors.Is(err, amqp.ErrCredentials) {
+		return c.loginRefused(err)
+	}
+	if err != nil {
+		return c.dialError(err, false)
+	}
+	defer s.end()
+	return do(s)
 }
 
 // inspect describes a queue.
@@ -87,23 +97,20 @@ func Unread(ctx context.Context, cfg Config, queues []string) ([]string, error) 
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	cfg = cfg.withDefaults()
-	s, err := cfg.dial(ctx)
-	if err != nil {
-		return nil, cfg.dialError(err, false)
-	}
-	defer s.end()
 	var unread []string
-	for _, name := range queues {
-		q, err := s.lookUp(name)
-		switch {
-		case replyCode(err) == amqp.NotFound:
-			unread = append(unread, name+" (which does not exist)")
-		case err != nil:
-			return nil, fmt.Errorf("look up the queue %q: %w", name, err)
-		case q.Consumers == 0 && q.Messages > 0:
-			unread = append(unread, name)
+	err := cfg.look(ctx, func(s *session) error {
+		for _, name := range queues {
+			q, err := s.lookUp(name)
+			switch {
+			case replyCode(err) == amqp.NotFound:
+				unread = append(unread, name+" (which does not exist)")
+			case err != nil:
+				return fmt.Errorf("look up the queue %q: %w", name, err)
+			case q.Consumers == 0 && q.Messages > 0:
+				unread = append(unread, name)
+			}
 		}
-	}
-	return unread, nil
+		return nil
+	})
+	return unread, err
 }

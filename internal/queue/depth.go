@@ -14,18 +14,17 @@ func Depth(ctx context.Context, cfg Config) (int, error) {
 	if err := errors.Join(cfg.Validate(), cfg.needsQueue()); err != nil {
 		return 0, err
 	}
-	cfg = cfg.withDefaults()
-	s, err := cfg.dial(ctx)
-	if err != nil {
-		return 0, fmt.Errorf("count the messages in the queue %q: %w", cfg.Queue, err)
-	}
-	defer s.end()
-	q, err := s.lookUp(cfg.Queue)
+	var waiting int
+	err := cfg.look(ctx, func(s *session) error {
+		q, err := s.lookUp(cfg.Queue)
+		waiting = q.Messages
+		return err
+	})
 	if replyCode(err) == amqp.NotFound {
 		return 0, nil
 	}
 	if err != nil {
 		return 0, fmt.Errorf("count the messages in the queue %q: %w", cfg.Queue, err)
 	}
-	return q.Messages, nil
+	return waiting, nil
 }

@@ -70,7 +70,7 @@ def loss(outputs: numpy.ndarray, truth: numpy.ndarray, weights: numpy.ndarray | 
     return log_loss(outputs[numpy.arange(len(truth)), truth], weights)
 
 
-def log_loss(likelihood: numpy.ndarray, weights: numpy.ndarray | None = None) -> float:
+def log_loss(likelihood: numpy.ndarray, weights: numpy.ndarray | None) -> float:
     """The mean log loss of the probabilities that rows give to their own class."""
     return float(numpy.average(_log_losses(likelihood), weights=weights))
 

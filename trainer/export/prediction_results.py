@@ -32,6 +32,7 @@ def prediction(
     """Write predictions.csv and result.json. ``facts`` are what else is said of the question, ``unit`` what was predicted, if it is
     not an example of the kind. ``table`` gives the text of predictions.csv, of kinds that have no own."""
     spec, settings, model, columns, kind = asking.spec, asking.settings, asking.model, read.columns, answered.kind
+    of_examples = not unit
     compared = likeness.compared(model.description, answered, columns, asking.events)
     out = spec.work / results.OUT
     out.mkdir()
@@ -40,9 +41,9 @@ def prediction(
     marks = compared.marks if compared is not None and compared.marked else None
     layout = answer_lines.layout(settings, answered, columns, marks is not None)
     files.write_parts(out / "predictions.csv", [own] if own else table(layout, answered, marks))
-    wanted = to_label.Listed() if unit else to_label.of(spec, model.description, answered, columns, read.label_column)
+    wanted = to_label.of(spec, model.description, answered, columns, read.label_column) if of_examples else to_label.Listed()
     wanted.write(out)
-    if not own and not unit:
+    if of_examples and not own:
         by_id.of_prediction(spec, answered, wanted.rows, read.apart)
     about = {**kind.answer_files(answered, spec.work, out), **wanted.about}
     samples = kind.answers_samples(answered)
@@ -57,10 +58,10 @@ def prediction(
         **answered.target.overview(answered.outputs, settings),
         **_scores(asking, answered, read.label_column),
         **wanted.entries,
-        **({} if own or unit else _figures(answered, compared)),
+        **(_figures(answered, compared) if of_examples and not own else {}),
         **({"facts": [{"name": name, "value": value} for name, value in facts.items() if value]} if facts else {}),
     }  # fmt: skip
-    if samples is None and not unit and (kind.files_are_examples or not any(e.row for e in answered.examples)):
+    if of_examples and samples is None and (kind.files_are_examples or not any(e.row for e in answered.examples)):
         found["per_file"] = _per_file(spec, answered)
     sections = [*kind.answers_sections(answered), *([likeness.section(compared, kind.things)] if compared is not None else []), *wanted.sections]
     results.finish(

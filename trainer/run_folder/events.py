@@ -107,7 +107,7 @@ class Events:
         if math.isfinite(value):
             self._write("scalar", name=one_line(name, WORD), step=step, value=float(f"{value:.6g}"))
 
-    def snapshot(self, path: str, size: int, step: int | None = None) -> None:
+    def snapshot(self, path: str, size: int, step: int | None) -> None:
         """A complete checkpoint of a script was copied; ``path`` is its file or folder as the script calls it."""
         self._write("snapshot", path=one_line(path, TEXT), size=size, **({} if step is None else {"step": step}))
 

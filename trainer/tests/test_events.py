@@ -67,7 +67,7 @@ def test_the_progress_interval_of_a_week_long_training_is_neither_too_long_nor_t
     now, told = [0.0], []
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     ctx = SimpleNamespace(rank=0, device=torch.device("cpu"), world=1)
-    tells = ProgressReporter(ctx, tmp_path, Events(tmp_path / "events.jsonl", 1), epochs=200, steps=10**9)
+    tells = ProgressReporter(ctx, tmp_path, Events(tmp_path / "events.jsonl", 1), epochs=200, steps=10**9, thing="row")
     monkeypatch.setattr(tells, "progress", lambda *_: (told.append(now[0]), setattr(tells, "last_progress", now[0])))
     tells.meter = SimpleNamespace(add=lambda _: None)
     for i in range(7 * 24 * 3600):

@@ -24,7 +24,7 @@ def tell(tmp_path, monkeypatch):
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(progress, "PROGRESS_SECONDS", 0.0)
     ctx = SimpleNamespace(rank=0, device=torch.device("cpu"), world=1)
-    tells = ProgressReporter(ctx, tmp_path, Events(tmp_path / "events.jsonl", 1), epochs=10, steps=100)
+    tells = ProgressReporter(ctx, tmp_path, Events(tmp_path / "events.jsonl", 1), epochs=10, steps=100, thing="row")
     tells.estimated(320, Position(), 40.0, most=1e9)
 
     def after(when: float, step: int, most: float = 1e9) -> float:

@@ -192,8 +192,8 @@ def test_a_list_of_trials_is_repeated(make):
 
 def test_a_search_takes_a_network():
     there = Wanted(("words",), Base("bert", "text"))
-    assert setup.with_network(there, registry.of("text")) is there
-    built_in = setup.with_network(Wanted(("words",), None, skipped=({"name": "x"},)), registry.of("text"))
+    assert setup.with_network(there, registry.of("text"), "") is there
+    built_in = setup.with_network(Wanted(("words",), None, skipped=({"name": "x"},)), registry.of("text"), "")
     assert built_in.network == Base(registry.of("text").shape, "text") and not built_in.skipped and built_in.estimators == ("words",)
 
 

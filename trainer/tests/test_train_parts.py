@@ -66,7 +66,7 @@ def test_the_workers_evaluate_every_row_exactly_once(lengths, size, world):
 
 def optimization(steps: int = 100, warmup: float = 0.1, scheduler: str = "linear", **more) -> Optimization:
     asked = {"warmup_ratio": warmup, "scheduler": scheduler, "optimizer": "sgd", "weight_decay": 0.0, "max_grad_norm": 0.0, **more}
-    return Optimization(torch.nn.Linear(2, 1), SimpleNamespace(**asked), 0.5, steps)
+    return Optimization(torch.nn.Linear(2, 1), SimpleNamespace(**asked), 0.5, steps, None)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_the_weight_decay_spares_biases_and_norms_and_frozen_weights_are_left_al
     model = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.LayerNorm(3), torch.nn.Linear(3, 1))
     model[0].requires_grad_(False)
     asked = SimpleNamespace(warmup_ratio=0.1, scheduler="linear", optimizer="adamw", weight_decay=0.3)
-    groups = Optimization(model, asked, 0.1, 10).optimizer.param_groups
+    groups = Optimization(model, asked, 0.1, 10, None).optimizer.param_groups
     assert [(g["weight_decay"], [tuple(p.shape) for p in g["params"]]) for g in groups] == [(0.3, [(1, 3)]), (0.0, [(3,), (3,), (1,)])]
 
 

@@ -88,11 +88,10 @@ def train(ctx: Context, plan: Plan, events: Events) -> Trained:
 class Training:
     """The state of one training on one worker."""
 
-    def __init__(
-        self, ctx: Context, plan: Plan, events: Events, folder: str = CHECKPOINTS, reporter: ProgressReporter | None = None, used: float = 0.0
-    ):
-        """``folder`` is the place of the checkpoints in the run folder, ``used`` the seconds of the time limit that earlier trainings took."""
-        self.ctx, self.plan, self.settings, self.used = ctx, plan, plan.settings, used
+    def __init__(self, ctx: Context, plan: Plan, events: Events, folder: str = CHECKPOINTS, reporter: ProgressReporter | None = None):
+        """``folder`` is the place of the checkpoints in the run folder."""
+        self.ctx, self.plan, self.settings = ctx, plan, plan.settings
+        self.used = 0.0  # seconds of the time limit that earlier trainings took
         self.began, self.before = time.monotonic(), 0.0
         self.data = plan.splits["train"]
         torch.manual_seed(self.settings.seed)

@@ -11,7 +11,7 @@ class Optimization:
     ``scaler`` is the gradient scaler in fp16.
     """
 
-    def __init__(self, model: torch.nn.Module, settings, rate: float, steps: int, scaler: torch.amp.GradScaler | None = None):
+    def __init__(self, model: torch.nn.Module, settings, rate: float, steps: int, scaler: torch.amp.GradScaler | None):
         self.settings, self.highest, self.steps, self.rate = settings, rate, steps, 0.0
         self.warm_up = max(1, round(settings.warmup_ratio * steps))
         self.parameters = [p for p in model.parameters() if p.requires_grad]

@@ -23,7 +23,7 @@ class ProgressReporter:
     ``thing`` is what a row is called, in the singular.
     """
 
-    def __init__(self, ctx, folder: Path, events: Events, epochs: int, steps: int, thing: str = "row"):
+    def __init__(self, ctx, folder: Path, events: Events, epochs: int, steps: int, thing: str):
         self.is_active, self.device, self.world = ctx.rank == 0, ctx.device, ctx.world
         self.events, self.epochs, self.steps, self.thing = events, epochs, steps, thing
         self.tensorboard = TensorBoardLog(folder) if self.is_active else None

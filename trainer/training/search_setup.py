@@ -39,7 +39,7 @@ class Silent(Events):
         pass
 
 
-def with_network(wanted: Wanted, kind: Kind, task: str = "") -> Wanted:
+def with_network(wanted: Wanted, kind: Kind, task: str) -> Wanted:
     """``wanted`` with a network, because the settings of networks are searched: the built-in one where no other is to be trained."""
     if wanted.network is not None:
         return wanted

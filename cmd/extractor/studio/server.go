@@ -103,9 +103,6 @@ func New(ctx context.Context, set Settings, parts Parts) (*Server, error) {
 	return &Server{server: server, listener: listener, hub: hub, answers: answers, boards: tensorboard, log: log}, nil
 }
 
-// Address is the address on which the studio listens.
-func (s *Server) Address() string { return s.listener.Addr().String() }
-
 // stopTime is how long answers that have begun may take when the studio stops.
 const stopTime = 3 * time.Second
 

@@ -16,13 +16,13 @@ import (
 	"github.com/ncsa/clowder-ray/internal/options"
 	"github.com/ncsa/clowder-ray/internal/platform"
 	"github.com/ncsa/clowder-ray/internal/platform/platformtest"
-	"github.com/ncsa/clowder-ray/trainer"
+	contract "github.com/ncsa/clowder-ray/trainer/schema"
 )
 
 // schema compiles the contract's schema of spec.json.
 func schema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	text, err := trainer.Schema("spec")
+	text, err := contract.Files.ReadFile("spec.schema.json")
 	require.NoError(t, err)
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	require.NoError(t, err)

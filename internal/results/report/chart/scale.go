@@ -55,9 +55,6 @@ func tickLabels(values []float64) []string {
 	return labels
 }
 
-// Ticks are about n round values within low and high, for the axis of a chart that another package makes.
-func Ticks(low, high float64, n int) []float64 { return niceTicks(low, high, n) }
-
 // epochTicks are whole epochs, about six of them at most.
 func epochTicks(epochs float64) []float64 {
 	if epochs < 1 {

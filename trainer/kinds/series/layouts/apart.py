@@ -44,7 +44,7 @@ def keys(tables: list[Table], names: tuple[str, ...]) -> tuple[list[tuple[str, .
 
 
 def ids_of(
-    tables, others: dict[str, Profile], clock: Clock, used: set[str], settings, where: str, content: list[str], most: int = MOST_IDS
+    tables, others: dict[str, Profile], clock: Clock, used: set[str], settings, where: str, content: list[str], most: int
 ) -> tuple[numpy.ndarray, tuple[str, ...], str]:
     """A number for the series of each row, the columns that tell series apart, at most so many, and why. ``content`` are the cells of the target."""
     asked = settings.series_column.strip()
