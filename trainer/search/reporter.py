@@ -17,7 +17,9 @@ class TrialReporter(ProgressReporter):
 
     def __init__(self, runner: "Runner", number: int, record: Record, epochs: int, steps: int):
         self.runner, self.number, self.record = runner, number, record
-        super().__init__(runner.ctx, Path(runner.plan.folder) / TENSORBOARD / f"trial-{number:02d}", runner.events, epochs, steps)
+        plan = runner.plan
+        folder = Path(plan.folder) / TENSORBOARD / f"trial-{number:02d}"
+        super().__init__(runner.ctx, folder, runner.events, epochs, steps, plan.kind.thing(plan.task))
 
     def estimated(self, rows: int, at: Position, seconds: float, most: float) -> None:
         """Says nothing: the search has an estimate of its own."""

@@ -11,7 +11,7 @@ from trainer.core.plan import Plan
 from trainer.kinds.graph import links
 from trainer.kinds.graph.comparison import fusion
 from trainer.kinds.graph.comparison.delivered import PairScores
-from trainer.kinds.graph.comparison.fusion import MODEL, Columns, Fusion
+from trainer.kinds.graph.comparison.fusion import MODEL, Fusion
 from trainer.kinds.graph.comparison.neighbours import TITLES, Neighbours
 from trainer.kinds.graph.links import LinkAnswers
 from trainer.kinds.graph.negatives import Negatives
@@ -60,70 +60,50 @@ def of_links(graph: Neighbours, table: numpy.ndarray | None, measured: dict[str,
     The fusions are learnt on the validation edges. So their validation figures come from two halves of the sources, each scored by
     weights from the other half. ``metric`` chooses how they are learnt.
     """
-    began, cpu = time.monotonic(), time.process_time()
-    known = {name: fusion.columns(graph, table, against) for name, against in measured.items()}
-    spent = time.monotonic() - began, time.process_time() - cpu
-    found = [_single(name, graph, known, measured, spent) for name in graph.names]
+    compared = _Comparison(graph, table, measured, seed, metric)
+    found = [compared.single(name) for name in graph.names]
     if len(numpy.unique(measured["validation"].source)) < FEWEST:
         return found
-    found.insert(
-        0, _fused(HEURISTICS, "shared neighbours, degrees and features, weighed", graph.names, graph, None, known, measured, seed, spent, metric)
-    )
+    found.insert(0, compared.fused(HEURISTICS, "shared neighbours, degrees and features, weighed", graph.names))
     if table is not None:
-        names = (*graph.names, MODEL)
-        title = "the network with shared neighbours, degrees and features"
-        found.insert(0, _fused(FUSION, title, names, graph, table, known, measured, seed, spent, metric))
+        found.insert(0, compared.fused(FUSION, "the network with shared neighbours, degrees and features", (*graph.names, MODEL)))
     return found
 
 
-def _sign(metric: str) -> int:
-    return 1 if links.DESCRIBED[metric].higher_is_better else -1
+class _Comparison:
+    """The scores of the edges that were measured, by each simple model and by the network, and the models that are made of them."""
 
+    def __init__(self, graph: Neighbours, table: numpy.ndarray | None, measured: dict[str, Negatives], seed: int, metric: str):
+        self.graph, self.table, self.seed, self.metric = graph, table, seed, metric
+        self.sources = {split: against.source for split, against in measured.items()}
+        began, cpu = time.monotonic(), time.process_time()
+        self.known = {split: fusion.columns(graph, table, against) for split, against in measured.items()}
+        self.seconds, self.cpu = time.monotonic() - began, time.process_time() - cpu
 
-def _single(name: str, graph: Neighbours, known: dict[str, Columns], measured: dict[str, Negatives], spent: tuple[float, float]) -> ComparedModel:
-    score = Fusion((name,), (1.0,))
-    return _compared(name, TITLES[name], HEURISTIC, PairScores(score, graph, None), known, measured, spent, None)
+    def single(self, name: str) -> ComparedModel:
+        """A simple model alone."""
+        return self._compared(name, TITLES[name], HEURISTIC, PairScores(Fusion((name,), (1.0,)), self.graph, None), None, 0.0, 0.0)
 
+    def fused(self, name: str, title: str, names: tuple[str, ...]) -> ComparedModel:
+        """The models ``names`` as one, which is learnt on the validation edges."""
+        began, cpu = time.monotonic(), time.process_time()
+        validation, sources = self.known["validation"], self.sources["validation"]
+        tried = [(fusion.crossed(validation, names, sources, self.seed, balance), balance) for balance in (fusion.PAIRS, 0.0)]
+        sign = 1 if links.DESCRIBED[self.metric].higher_is_better else -1
+        held, balance = max(tried, key=lambda t: sign * links.summary(t[0])[self.metric])
+        score = fusion.fit(validation, names, self.seed, balance)
+        sort, table = (COMBINATION, self.table) if MODEL in names else (candidates.ESTIMATOR, None)
+        seconds, used = time.monotonic() - began, time.process_time() - cpu
+        return self._compared(name, title, sort, PairScores(score, self.graph, table), held, seconds, used)
 
-def _fused(
-    name: str,
-    title: str,
-    names: tuple[str, ...],
-    graph: Neighbours,
-    table: numpy.ndarray | None,
-    known: dict[str, Columns],
-    measured: dict[str, Negatives],
-    seed: int,
-    spent: tuple[float, float],
-    metric: str,
-) -> ComparedModel:
-    began, cpu = time.monotonic(), time.process_time()
-    sources = measured["validation"].source
-    tried = [(fusion.crossed(known["validation"], names, sources, seed, balance), balance) for balance in (fusion.PAIRS, 0.0)]
-    held, balance = max(tried, key=lambda t: _sign(metric) * links.summary(t[0])[metric])
-    score = fusion.fit(known["validation"], names, seed, balance)
-    spent = spent[0] + time.monotonic() - began, spent[1] + time.process_time() - cpu
-    return _compared(
-        name, title, candidates.ESTIMATOR if table is None else COMBINATION, PairScores(score, graph, table), known, measured, spent, held
-    )
-
-
-def _compared(
-    name: str,
-    title: str,
-    sort: str,
-    scores: PairScores,
-    known: dict[str, Columns],
-    measured: dict[str, Negatives],
-    spent: tuple[float, float],
-    held: LinkAnswers | None,
-) -> ComparedModel:
-    answers = {split: scores.fusion.answers(columns, measured[split].source.astype(numpy.int64)) for split, columns in known.items()}
-    if held is not None:
-        answers["validation"] = held
-    answers["test"] = links.at_threshold(answers["test"], answers["validation"])
-    learnt = 0 if sort == HEURISTIC else scores.parameters
-    return ComparedModel(name, title, sort, answers, scores, learnt, round(spent[0], 3), round(spent[1], 2))
+    def _compared(self, name: str, title: str, sort: str, scores: PairScores, held: LinkAnswers | None, seconds: float, cpu: float) -> ComparedModel:
+        """``held`` are the answers to the validation edges by weights that were not learnt from them; None where nothing is learnt."""
+        answers = {split: scores.fusion.answers(columns, self.sources[split].astype(numpy.int64)) for split, columns in self.known.items()}
+        if held is not None:
+            answers["validation"] = held
+        answers["test"] = links.at_threshold(answers["test"], answers["validation"])
+        learnt = 0 if sort == HEURISTIC else scores.parameters
+        return ComparedModel(name, title, sort, answers, scores, learnt, round(self.seconds + seconds, 3), round(self.cpu + cpu, 2))
 
 
 def entries(found: list[ComparedModel], chosen: ComparedModel, plan: Plan, asked: str = "") -> list[dict]:
