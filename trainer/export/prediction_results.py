@@ -43,7 +43,7 @@ def prediction(
     wanted = to_label.Listed() if unit else to_label.of(spec, model.description, answered, columns, read.label_column)
     wanted.write(out)
     if not own and not unit:
-        by_id.of_prediction(spec, answered, wanted.rows, read.apart)
+        by_id.of_prediction(spec, answered, wanted.rows, read.apart, compared=not read.ids_by_name)
     about = {**kind.answer_files(answered, spec.work, out), **wanted.about}
     samples = kind.answers_samples(answered)
     found = {
