@@ -126,8 +126,8 @@ def _document(task: Task, outcome: Outcome, findings: list[Finding], left: list[
     numbers = {**outcome.numbers, **metric_files.read([(task.tree, trees.OUT), (task.tree, "")])}
     numbers, failed = metric_files.finite(dict(list(numbers.items())[:MAX_NUMBERS]), task.settings.metric)
     if failed:
-        text = f"The last {some(failed, 5)} of the script {'is' if len(failed) == 1 else 'are'} NaN or infinite, so the training has probably failed"
-        events.warning("not_finite", f"{text}, and what it saved may be of no use. Most often the learning rate is too large, or the data has gaps.")
+        text = f"The last {some(failed, 5)} of the script {'is' if len(failed) == 1 else 'are'} NaN or infinite"
+        events.warning("not_finite", f"{text}: the training has probably failed. Most often the learning rate is too large, or the data has gaps.")
     metric = metric_files.choose(numbers, task.settings.metric)
     usage = {"peak_memory_bytes": ended.peak_memory_bytes, "cpu_seconds": ended.cpu_seconds}
     return {
