@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/ncsa/clowder-ray/cmd/extractor/settings"
 	"github.com/ncsa/clowder-ray/cmd/extractor/sweep"
@@ -88,7 +87,7 @@ func showSettingsOnce(root *cobra.Command) {
 			help(cmd, args)
 			return
 		}
-		root.PersistentFlags().VisitAll(func(f *pflag.Flag) { f.Hidden = true })
+		settings.HideFlags(root.PersistentFlags())
 		help(cmd, args)
 		cmd.Println("\nThe settings, such as --shared-dir, are flags of each command, too: extractor serve --help lists them.")
 	})
