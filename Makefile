@@ -72,9 +72,11 @@ demo-programs:
 studio: setup build ## start a studio to be clicked: the service, the double of Clowder and a Ray; prints the address
 	@go run ./test/studio/demo
 
+# A value in PARAMS may have blanks: label_column=Body mass (g) epochs=5 are two options.
+run: export PARAMS := $(PARAMS)
 run: setup-core build ## train on a folder: make run DATASET=dir OUT=dir [PARAMS='epochs=2 batch_size=16']
 	@test -n "$(DATASET)" -a -n "$(OUT)" || { echo "usage: make run DATASET=dir OUT=dir [PARAMS='epochs=2 ...']" >&2; exit 2; }
-	@bin/extractor run "$(DATASET)" --out "$(OUT)" $(foreach p,$(PARAMS),--param "$(p)")
+	@mapfile -t params < <(printf '%s' "$$PARAMS" | sed -E 's/ +([a-z_.]+=)/\n\1/g') && bin/extractor run "$(DATASET)" --out "$(OUT)" "$${params[@]/#/--param=}"
 
 serve: setup-core build ## run the service on RABBITMQ_URI and CLOWDER_URL, on the Ray of RAY_ADDRESS or a local one
 	@if [ -n "$$RAY_ADDRESS" ]; then exec bin/extractor serve; fi; \

@@ -123,7 +123,8 @@ def examples(asking: export.Asking, launcher) -> None:
     events.phase("export", "Writing the predictions.")
     answered = _answered(model, rows_read, outputs, truth, target, events)
     table = answer_lines.table if in_parts is None else in_parts.table
-    export.prediction(asking, answered, export.RowsRead(files, list(columns), skipped, label_column, found.labels_apart), versions, table=table)
+    read = export.RowsRead(files, list(columns), skipped, label_column, found.labels_apart, found.ids_by_name)
+    export.prediction(asking, answered, read, versions, table=table)
     if in_parts is not None:
         in_parts.remove()
 

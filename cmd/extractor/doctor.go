@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -87,6 +88,9 @@ func checks(set settings.Settings) []check {
 			var found []string
 			for _, e := range all {
 				report, err := queue.Check(ctx, brokerConfig(set, e), heartbeats)
+				if errors.Is(err, syscall.ECONNREFUSED) {
+					return "", fmt.Errorf("%w: start RabbitMQ, or set RABBITMQ_URI to the address of Clowder's broker", err)
+				}
 				if err != nil {
 					return "", err
 				}

@@ -27,6 +27,7 @@ func TestEveryCommandHasAPlainHelpText(t *testing.T) {
 		code, stdout, stderr := execute(t, t.TempDir(), append(strings.Fields(cmd.CommandPath())[1:], "--help")...)
 		require.Equal(t, exitOK, code, stderr)
 		require.Contains(t, stdout, "Usage:", cmd.CommandPath())
+		require.Equal(t, cmd.Name() == "serve", strings.Contains(stdout, "--rabbitmq-uri"), "%s: only the help of serve lists the settings", cmd.CommandPath())
 		for _, sub := range cmd.Commands() {
 			visit(sub)
 		}

@@ -100,11 +100,13 @@ func datasetName(dir string) string {
 
 // localJob holds what a local job needs besides the settings.
 type localJob struct {
-	work     string
-	keep     bool
-	platform platform.Platform
-	console  *console
-	request  job.Request
+	work string
+	keep bool
+	// temporary says that the shared volume goes with the command.
+	temporary bool
+	platform  platform.Platform
+	console   *console
+	request   job.Request
 	// done looks at the run folder of a job that succeeded, before it is removed; nil for nothing.
 	done func(disk.Folder) error
 }
@@ -137,6 +139,7 @@ func (p *program) oneJob(ctx context.Context, set settings.Settings, l localJob,
 		return err
 	}
 	cfg := pipelineConfig(set, all, volume, attempt, checkTrainer)
+	cfg.Temporary = l.temporary
 	bodies, err := cache.Open(volume.Cache(), log)
 	if err != nil {
 		return err

@@ -79,7 +79,7 @@ func (s *localSession) Close() (err error) {
 	if s.machine != nil {
 		err = s.machine.Close()
 	}
-	if !s.keep || !strings.HasPrefix(s.set.SharedDir, s.work) {
+	if !s.keep || !s.ownVolume() {
 		return errors.Join(err, os.RemoveAll(s.work))
 	}
 	entries, lost := os.ReadDir(s.work)
@@ -92,9 +92,12 @@ func (s *localSession) Close() (err error) {
 	return err
 }
 
+// ownVolume says whether the shared volume is in the temporary folder.
+func (s *localSession) ownVolume() bool { return strings.HasPrefix(s.set.SharedDir, s.work) }
+
 // run runs one job and waits for its end.
 func (s *localSession) run(ctx context.Context, l localJob) error {
-	l.console = s.console
+	l.console, l.temporary = s.console, s.ownVolume()
 	if s.machine != nil {
 		return s.p.oneJob(ctx, s.set, l, s.machine, s.log)
 	}

@@ -63,8 +63,10 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 
 func (p *program) root() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "extractor",
-		Short:         "Finetune models on Clowder datasets with Ray",
+		Use:   "extractor",
+		Short: "Finetune models on Clowder datasets with Ray",
+		Long: "Trains models on a local folder (run, predict, sweep), or as a service for the datasets of Clowder (serve and the other commands).\n" +
+			"Each command has its own help: extractor run --help.",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
@@ -73,7 +75,22 @@ func (p *program) root() *cobra.Command {
 	root.AddCommand(p.serveCommand(), p.runCommand(), p.predictCommand(), p.modelsCommand(), p.jobsCommand(), p.doctorCommand(),
 		p.rayCommand(), p.readyCommand(), p.versionCommand(), sweep.Command(sweep.Environment{Stdout: p.stdout, Open: p.openSweep}))
 	refuseMistakes(root)
+	showSettingsOnce(root)
 	return root
+}
+
+// showSettingsOnce lists the settings in the help of serve alone. Each command takes them, but a reader of its help looks for its own flags.
+func showSettingsOnce(root *cobra.Command) {
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if cmd.Name() == "serve" {
+			help(cmd, args)
+			return
+		}
+		settings.HideFlags(root.PersistentFlags())
+		help(cmd, args)
+		cmd.Println("\nThe settings, such as --shared-dir, are flags of each command, too: extractor serve --help lists them.")
+	})
 }
 
 // refuseMistakes makes arguments that a command does not take permanent errors, which end with exit code 2; also the name of a command that

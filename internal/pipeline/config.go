@@ -58,6 +58,8 @@ type Config struct {
 	// CheckTrainer, where given, is called at most a second before each submission: it makes sure that the trainer on the volume is the one that this
 	// program brought, and takes some milliseconds. Its error is for the operator, and jobs wait meanwhile.
 	CheckTrainer func() error
+	// Temporary says that the volume goes with the job, so that nobody is told of a registered version.
+	Temporary bool
 	// Version is this program's, for the report.
 	Version string
 	// Watch, where given, sees every look at a running job.

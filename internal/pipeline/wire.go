@@ -105,7 +105,7 @@ func (p *parts) wireStages(cfg Config, a around) *progress.Follower {
 	}
 	p.deliverer = &deliver.Deliverer{
 		Platform: a.platform, Records: a.store, Extractors: cfg.Extractors, Volume: cfg.Volume, Registry: p.registry, Objects: p.objects,
-		Handover: p.handover, Pages: p.pages, Statuses: p.statuses, Version: cfg.Version, BuildFiles: delivery.Build,
+		Handover: p.handover, Pages: p.pages, Statuses: p.statuses, Temporary: cfg.Temporary, Version: cfg.Version, BuildFiles: delivery.Build,
 	}
 	p.requests = &request.Requests{
 		Extractors: cfg.Extractors, Statuses: p.statuses,

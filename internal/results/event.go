@@ -74,6 +74,8 @@ type Event struct {
 	ETASeconds       *float64 `json:"eta_seconds,omitempty"`
 	SamplesPerSecond float64  `json:"samples_per_second,omitempty"`
 
+	// Model is one of several models that are fitted at once, without epochs.
+	Model   string             `json:"model,omitempty"`
 	Split   string             `json:"split,omitempty"`
 	Metrics map[string]float64 `json:"metrics,omitempty"`
 	Metric  string             `json:"metric,omitempty"`

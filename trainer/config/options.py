@@ -42,7 +42,10 @@ _TRAINING = (
     Option("columns", "", "data", since="0.3.0",
            help="Columns of tables that may be inputs, separated by commas, with label_column set: others are not read, and of a large Parquet file "
            "not even loaded; empty reads all"),
-    Option("id_column", "", "data", also_in=("predict",), help="Column with an id for each row, copied into predictions.csv"),
+    Option(
+        "id_column", "", "data", also_in=("predict",),
+        help="Column with an id for each row, copied into predictions.csv; empty: a prediction takes one whose name says so",
+    ),
     Option("text_pair_column", "", "data", help="Column with the second text, for models that compare two texts"),
     Option("label_from", "", "data", since="0.2.0", service=True,
            help="Where Clowder keeps the labels of files: metadata, for example metadata.species, or the tags or sections of files (v1), in place of "

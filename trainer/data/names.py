@@ -56,6 +56,10 @@ DATA, LABELLING, SETTINGS, MODEL = "data", "labels", "settings", "model"
 _CHOSEN = re.compile(r"(data|train|validation|test|labels|settings|model) \(form(, [^/]*)?\)/")
 
 _CAMEL_ID = re.compile(r"[a-z]I[Dd]$|^(?i:(subj|subject|patient|pat|pt|participant|sample|plot|site|animal|station)id)$")  # patientID, SUBJID
+_NUMBERED = re.compile(  # Sample No., Probe-Nr: not "leaf no", which counts
+    r"(.*[ _.-]nr|(.* )?(proben|patienten|lfd[ _.-]*|laufende |serien|kenn)nummer|(sample|specimen|patient|subject|record|ref|reference|serial)"
+    r"[ _.-]*(no|num|number))\.?"
+)
 _WORD = re.compile(r"[a-z]+")
 _NATURAL = re.compile(r"(\d+)")
 
@@ -78,7 +82,13 @@ def is_identifier(name: str) -> bool:
     if _CAMEL_ID.search(name.strip()):
         return True
     name = name.strip().lower()
-    return name in IDENTIFIERS or name.endswith(("_id", " id", "-id")) or name.startswith("unnamed") or name == "column 1"
+    return name in IDENTIFIERS or name.endswith(("_id", " id", "-id")) or _NUMBERED.fullmatch(name) is not None or is_given(name)
+
+
+def is_given(name: str) -> bool:
+    """Whether a first column has no name of its own, as the index that some programs write."""
+    name = name.strip().lower()
+    return name.startswith("unnamed") or name == "column 1"
 
 
 def token_folders(names) -> set[str]:

@@ -67,6 +67,7 @@ class Sources:
     ignored: Ignored = field(default_factory=Ignored)
     origins: Origins = field(default_factory=Origins)
     labels_apart: LabelsApart = field(default_factory=LabelsApart)  # of rows that a prediction does not answer; found while it reads tables
+    ids_by_name: bool = False  # the ids of rows are from columns that no setting names; found while a prediction reads tables
 
     def without(self, taken: frozenset[str]) -> "Sources":
         """A copy without the files of these names; what is ignored in the copy is not ignored here."""

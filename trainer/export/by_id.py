@@ -25,10 +25,11 @@ ANSWERS, LABELS = 5_000, 20_000  # that are kept of a run: those with the smalle
 CHARACTERS = 200  # of an answer or a label that are compared
 
 
-def of_prediction(spec: Spec, answered: Answered, listed: Sequence[int], apart: LabelsApart) -> None:
+def of_prediction(spec: Spec, answered: Answered, listed: Sequence[int], apart: LabelsApart, compared: bool = True) -> None:
     """Write the file of a prediction. ``listed`` are the numbers of the rows that are proposed for labelling; ``apart`` has labels of rows that
-    the prediction does not answer. There is no file for answers that cannot be compared, or if no row has an id."""
-    keys = _keys(spec, answered.examples)
+    the prediction does not answer. There is no file for answers that cannot be compared, or if no row has an id. Ids of rows are ``compared`` if a
+    setting names their column: two tables may number different rows from 1."""
+    keys = _keys(spec, answered.examples, compared)
     labels = targets(answered.examples)
     beside = {_named({}, i.id or i.name, 0, ""): i.label for i in spec.inputs if i.label}
     unlabelled = [i for i, key in enumerate(keys) if key and not labels[i] and key not in beside]
@@ -65,18 +66,18 @@ def _write(spec: Spec, target: Target, answers: dict[str, str], repeated: int, l
         Lease(spec.work).write_json(Path(spec.folder) / FILE, document)
 
 
-def _keys(spec: Spec, examples: Sequence[Example]) -> list[str]:
-    """The digest of each example, empty for one that has neither an id nor a file for itself."""
-    return [key for key, _ in _labelled(spec, examples)] or [""] * len(examples)
+def _keys(spec: Spec, examples: Sequence[Example], compared: bool) -> list[str]:
+    """The digest of each example, empty for one that has neither an id that is ``compared`` nor a file for itself."""
+    return [key for key, _ in _labelled(spec, examples, compared)] or [""] * len(examples)
 
 
-def _labelled(spec: Spec, examples: Sequence[Example]) -> Iterator[tuple[str, str]]:
+def _labelled(spec: Spec, examples: Sequence[Example], compared: bool = True) -> Iterator[tuple[str, str]]:
     """The digest of each example and its label, one after another; nothing where no example has a digest."""
     if not columnar.have_ids(examples) and columnar.rows(examples).all():
         return
     ids = {i.name: i.id for i in spec.inputs if i.id}
     for e in examples:
-        yield _named(ids, e.file, e.row, e.id), e.target
+        yield _named(ids, e.file, e.row, e.id if compared else ""), e.target
 
 
 def _named(ids: Mapping[str, str], file: str, row: int, own: str) -> str:

@@ -68,13 +68,15 @@ class Asking:
 @dataclass(frozen=True)
 class RowsRead:
     """Where the rows that a model answers come from: ``files``, and the ``columns`` that the model reads. ``skipped`` counts the rows that were left
-    out, ``label_column`` tells what is right, and ``apart`` has labels of rows that were predicted before."""
+    out, ``label_column`` tells what is right, and ``apart`` has labels of rows that were predicted before. ``ids_by_name`` says that no setting names
+    the column of their ids."""
 
     files: list[str]
     columns: list[str]
     skipped: int
     label_column: str
     apart: LabelsApart = field(default_factory=LabelsApart)
+    ids_by_name: bool = False
 
 
 @dataclass(frozen=True)

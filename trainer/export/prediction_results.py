@@ -44,7 +44,7 @@ def prediction(
     wanted = to_label.of(spec, model.description, answered, columns, read.label_column) if of_examples else to_label.Listed()
     wanted.write(out)
     if of_examples and not own:
-        by_id.of_prediction(spec, answered, wanted.rows, read.apart)
+        by_id.of_prediction(spec, answered, wanted.rows, read.apart, compared=not read.ids_by_name)
     about = {**kind.answer_files(answered, spec.work, out), **wanted.about}
     samples = kind.answers_samples(answered)
     found = {

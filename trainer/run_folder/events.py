@@ -68,12 +68,14 @@ class Events:
         share = {} if done is None else {"fraction": min(1.0, done[0] / done[1])}
         self._write("progress", **known, **share, **_finite(more))
 
-    def eval(self, epoch: float | None, step: int | None, split: str, metrics: dict[str, float], printed: bool = False) -> None:
-        """An evaluation. ``printed`` says that the log has it already, from a script; it may not know epoch and step."""
+    def eval(self, epoch: float | None, step: int | None, split: str, metrics: dict[str, float], printed: bool = False, model: str = "") -> None:
+        """An evaluation. ``printed`` says that the log has it already, from a script; it may not know epoch and step. ``model`` names one of several
+        models that are fitted at once, without epochs."""
         known = {n: v for n, v in {"epoch": epoch, "step": step}.items() if v is not None}
-        self._write("eval", **known, split=split, metrics=_finite(metrics))
+        self._write("eval", **known, **({"model": model} if model else {}), split=split, metrics=_finite(metrics))
         if not printed:
-            _say(f"{'Evaluation' if epoch is None else f'Epoch {epoch:g}'}, {split}: " + ", ".join(f"{k} {v:.4f}" for k, v in metrics.items()))
+            what = model or ("Evaluation" if not epoch else f"Epoch {epoch:g}")
+            _say(f"{what}, {split}: " + ", ".join(f"{k} {v:.4f}" for k, v in metrics.items()))
 
     def best(self, epoch: float, step: int, metric: str, value: float) -> None:
         self._write("best", epoch=epoch, step=step, metric=metric, value=value)

@@ -150,7 +150,7 @@ def launcher(wanted: str, nodes: Nodes) -> tuple[str, str]:
             "Set launcher to torchrun or auto, or processes to 1.",
         )
     if wanted != "auto":
-        return wanted, f"The script is started by {wanted} (source: form)."
+        return wanted, f"The script is started by {wanted}, as requested."
     if nodes.world > 1:
         return "torchrun", f"The script is started by torchrun: it has {nodes.world} processes."
     return "python", "The script is started as one process."
@@ -225,7 +225,7 @@ def _named(names: list[str], wanted: str) -> tuple[str, str]:
     wanted = wanted.strip().removeprefix("./")
     found = [n for n in names if n == wanted] or [n for n in names if PurePosixPath(n).name == wanted]
     if len(found) == 1 and found[0].endswith(".py"):
-        return found[0], f"{found[0]} is started (source: form)."
+        return found[0], f"{found[0]} is started, as requested."
     if len(found) > 1:
         raise UserError("entry_ambiguous", f"The dataset has several files called {wanted}: {some(found, 6)}.", "Write the whole path into script.")
     if found:

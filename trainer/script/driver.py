@@ -115,16 +115,19 @@ def _deliver(task: Task, outcome: Outcome, findings: list[Finding], events: Even
         hardware=hardware(gpu=False),
         versions=versions(spec),
         partial=True if failed else None,
-        script=_document(task, outcome, findings, left),
+        script=_document(task, outcome, findings, left, events),
     )
 
 
-def _document(task: Task, outcome: Outcome, findings: list[Finding], left: list[dict]) -> dict:
+def _document(task: Task, outcome: Outcome, findings: list[Finding], left: list[dict], events: Events) -> dict:
     """The part ``script`` of result.json."""
     spec, ended = task.spec, outcome.finished.ended
     code = [{"path": p, "size": i.size, "sha256": i.sha256} for p, i in sorted(trees.paths(spec).items()) if trees.is_code(p)]
     numbers = {**outcome.numbers, **metric_files.read([(task.tree, trees.OUT), (task.tree, "")])}
-    numbers = dict(list(numbers.items())[:MAX_NUMBERS])
+    numbers, failed = metric_files.finite(dict(list(numbers.items())[:MAX_NUMBERS]), task.settings.metric)
+    if failed:
+        text = f"The last {some(failed, 5)} of the script {'is' if len(failed) == 1 else 'are'} NaN or infinite"
+        events.warning("not_finite", f"{text}: the training has probably failed. Most often the learning rate is too large, or the data has gaps.")
     metric = metric_files.choose(numbers, task.settings.metric)
     usage = {"peak_memory_bytes": ended.peak_memory_bytes, "cpu_seconds": ended.cpu_seconds}
     return {

@@ -22,7 +22,7 @@ _ALIKE = {"valid": "val", "validation": "val", "evaluation": "eval", "dev": "val
 
 def read(folders: Iterable[tuple[Path, str]]) -> dict[str, tuple[float, str]]:
     """The numbers in the files of metrics directly in ``folders`` (a root, and a path below it, which may be empty), with the name of
-    their file. Of two files with one name, the one in the earlier folder counts. A file that is no JSON is left out."""
+    their file. Absurd numbers are NaN. Of two files with one name, the one in the earlier folder counts. A file that is no JSON is left out."""
     found: dict[str, tuple[float, str]] = {}
     looked = 0
     for root, folder in folders:
@@ -48,10 +48,16 @@ def _numbers(value, prefix: str, levels: int) -> Iterable[tuple[str, float]]:
         if isinstance(entry, bool):
             continue
         if isinstance(entry, (int, float)):
-            if abs(entry) < 1e300 and math.isfinite(entry):
-                yield name, float(entry)
+            yield name, float(entry) if abs(entry) < 1e300 else math.nan
         elif levels > 1:
             yield from _numbers(entry, f"{name}_", levels - 1)
+
+
+def finite(numbers: Mapping[str, tuple[float, str]], wanted: str = "") -> tuple[dict[str, tuple[float, str]], list[str]]:
+    """The ``numbers`` that are neither NaN nor infinite, and the names of the others that measure a training: with their earlier values, one that has
+    failed would look good."""
+    kept = {name: number for name, number in numbers.items() if math.isfinite(number[0])}
+    return kept, [name for name in numbers if name not in kept and (choose({name: numbers[name]}) or name == wanted)]
 
 
 def choose(numbers: Mapping[str, tuple[float, str]], wanted: str = "") -> tuple[str, float, str] | None:

@@ -39,6 +39,7 @@ _ENTRY = re.compile(
     + _NUMBER.replace(r"(?![\w.])", "")
     + r""")['"]?\)?\s{0,4}[,}]"""
 )
+_NOT_FINITE = re.compile(r"\b(nan|inf)\b", re.IGNORECASE)
 _CELL = re.compile(r"[│|]\s{0,60}([A-Za-z][\w/@.-]{0,60})\s{0,60}[│|]\s{0,60}(" + _NUMBER + r")\s{0,60}[│|]")
 _MEASURES = frozenset(
     "loss acc accuracy f1 auc auroc auprc ap map ppl perplexity bleu rouge rouge1 rouge2 rougel rougelsum mae mse rmse mape r2 score precision "
@@ -55,7 +56,7 @@ _SPLITS = {"val": "validation", "valid": "validation", "validation": "validation
 class Printed:
     """What a line says. ``bar`` names the progress bar it draws, by its text and total. ``epoch`` is as printed, and may count from 0.
 
-    ``values`` are finite, by their names in lower case with underscores; a percentage is a fraction of 1.
+    ``values`` are by their names in lower case with underscores; a percentage is a fraction of 1. NaN and infinity are among them.
     """
 
     bar: str = ""
@@ -75,7 +76,7 @@ def read(line: str, also: str = "") -> Printed:
     """What ``line`` says. ``also`` is the name of one more value to look for."""
     line = line[:CHARACTERS]
     found = Printed()
-    if not any(c.isdigit() for c in line):
+    if not (any(c.isdigit() for c in line) or _NOT_FINITE.search(line)):
         return found
     rest = _bars(line, found)
     if "{" in rest and (entries := _ENTRY.findall(rest)):
@@ -139,18 +140,18 @@ def _dictionary(entries: list[tuple[str, str]], found: Printed) -> None:
     """Take the entries of a printed dictionary: all of them, because a script prints a dictionary to show results."""
     for name, number in entries[:VALUES]:
         if name == "epoch":
-            found.epoch = _float(number)
+            found.epoch = float(number) if math.isfinite(float(number)) else None
         elif name in ("step", "global_step") and number.isdigit():
             found.step = int(number)
-        elif (value := _float(number)) is not None:
-            found.values[_plain(name)] = value
+        else:
+            found.values[_plain(name)] = float(number)
 
 
 def _take(found: Printed, name: str, number: str, unit: str, also: str) -> None:
     """Take a pair of name and number if the name says that something is measured."""
-    name, value = _plain(name), _float(number)
+    name, value = _plain(name), float(number)
     words = [w for w in re.split(r"[\W_]+", name) if w]
-    if value is None or len(found.values) >= VALUES or name in _NO_MEASURES:
+    if len(found.values) >= VALUES or name in _NO_MEASURES:
         return
     if name != _plain(also) and not any(w in _MEASURES for w in words) and not any(pair in name for pair in _PAIRED):
         return
@@ -161,11 +162,6 @@ def _take(found: Printed, name: str, number: str, unit: str, also: str) -> None:
 
 def _plain(name: str) -> str:
     return re.sub(r"[\s-]+", "_", name.strip(" -.'_").lower())[:80]
-
-
-def _float(number: str) -> float | None:
-    value = float(number)
-    return value if math.isfinite(value) else None
 
 
 def _count(number: str, scale: str) -> int:

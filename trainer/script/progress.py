@@ -60,13 +60,15 @@ class Progress:
             self._report(last=True)
 
     def numbers(self) -> dict[str, tuple[float, str]]:
-        """The last value of each name, and its source."""
+        """The last value of each name, which may be NaN or infinite, and its source."""
         return {name: (value, LOG) for name, value in self._numbers.items()}
 
     def _keep(self, name: str, step: int, value: float) -> None:
         if name not in self._numbers and len(self._numbers) >= NAMES:
             return
         self._numbers[name] = value
+        if not math.isfinite(value):
+            return
         if (split := printed.split_of(name)) != "train":
             self._evaluation.setdefault(split, {})[name] = value
         points = self.series.setdefault(name, [])
@@ -106,8 +108,9 @@ class Progress:
         self._fresh = {}
 
     def _more(self) -> dict[str, float]:
-        loss = next((self._numbers[n] for n in ("loss", "train_loss", "training_loss") if n in self._numbers), None)
-        rate = next((self._numbers[n] for n in _RATE_NAMES if n in self._numbers), None)
+        finite = {name: value for name, value in self._numbers.items() if math.isfinite(value)}
+        loss = next((finite[n] for n in ("loss", "train_loss", "training_loss") if n in finite), None)
+        rate = next((finite[n] for n in _RATE_NAMES if n in finite), None)
         more = {"loss": loss, "learning_rate": rate, "eta_seconds": self._at.remaining(self.clock() - self.began)}
         return {name: value for name, value in more.items() if value is not None}
 

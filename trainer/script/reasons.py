@@ -4,6 +4,7 @@ import re
 import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from trainer.config.jail import HOME, INPUTS, RUN, Limits
 from trainer.errors import UserError, one_line, size_in_words
@@ -50,6 +51,7 @@ class Facts:
     network: bool = False
     gpus: int = 0
     resolved: bool = False
+    files: Sequence[str] = ()  # of the dataset
 
 
 def trace(lines: Sequence[str]) -> Trace | None:
@@ -140,7 +142,20 @@ def _by_exception(found: Trace, text: str, facts: Facts) -> UserError:
     if found.kind in ("SyntaxError", "IndentationError", "TabError"):
         return UserError("syntax_error", f"The code has a syntax error{where}.", "Correct this line and submit again.", said)
     what = f"{facts.entry} failed with {said.rstrip('.')}{where}."
-    return UserError("script_failed", what, _LOOK)
+    return UserError("script_failed", what, _remedy(found, text, facts))
+
+
+def _remedy(found: Trace, text: str, facts: Facts) -> str:
+    """What to do about an exception of the script's own code."""
+    if found.kind == "IndexError" and "sys.argv[" in text:
+        return "The script reads arguments: write them into Arguments (on the command line, after --) and submit again."
+    path = re.search(r"'([^']+)'$", found.text) if found.kind == "FileNotFoundError" else None
+    if path is None or (not path[1].startswith(("/", "~", "..")) and ":" not in path[1]):
+        return _LOOK
+    base = re.split(r"[/\\]", path[1].rstrip("/\\"))[-1]
+    same = [f for f in facts.files if PurePosixPath(f).name == base]
+    there = f"The dataset has {same[0]}: open it by this path" if len(same) == 1 else "Add the file to the dataset and open it by its path there"
+    return f"A run sees its dataset and no other folder of a machine. {there}, or below the folder in DATA_DIR, and submit again."
 
 
 def missing_module(module: str, where: str, facts: Facts) -> UserError:

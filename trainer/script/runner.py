@@ -212,7 +212,8 @@ def _error(task: Task, box: Sandbox, finished: Finished, lines: Lines) -> UserEr
     ended: Ended = finished.ended
     if finished.stopped is not None or (ended.code == 0 and ended.exceeded is None):
         return None
-    facts = reasons.Facts(task.entry, task.spec.script.limits, box.network, len(visible_gpus()) if task.gpu else 0, task.spec.script.resolved)
+    gpus, names = len(visible_gpus()) if task.gpu else 0, [i.name for i in task.spec.inputs]
+    facts = reasons.Facts(task.entry, task.spec.script.limits, box.network, gpus, task.spec.script.resolved, names)
     said = {rank: last for rank in (*RANKS, "launcher") if (last := lines.last(rank))}
     if not box.has_places():  # then the script sees the paths of this machine, which no message may show
         said = {rank: [line.replace(str(task.tree), RUN).replace(str(task.spec.folder), "") for line in last] for rank, last in said.items()}

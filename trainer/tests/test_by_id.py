@@ -94,6 +94,11 @@ def test_the_file_is_bounded_and_the_same_rows_are_taken_each_time(written, monk
     assert first["form"] == "number" and set(first["answers"].values()) == {"0"}
 
 
+def test_ids_that_no_setting_names_are_not_compared_with_those_of_other_tables(written):
+    rows = [Example("t.csv", 2 + i, ("1",), "", id=str(i)) for i in range(3)]
+    assert written(lambda: by_id.of_prediction(spec(), answered(rows, Number(0.0, 1.0)), [], LabelsApart(), compared=False)) is None
+
+
 def test_labels_that_come_later_have_the_digests_of_the_rows_that_were_predicted(make_run, schemas):
     head, *rows = csv.reader(io.StringIO(flowers(90)))
     first = make_run({"rows.csv": table(["plant", *head], [[f"p{i}", *r] for i, r in enumerate(rows[:60])])}, model="linear", id_column="plant")

@@ -88,7 +88,21 @@ def test_the_split_of_a_file_name(name, split):
 
 @pytest.mark.parametrize(
     ("name", "identifies"),
-    [("id", True), ("user_id", True), ("Unnamed: 0", True), ("column 1", True), ("width", False), ("idea", False), ("paid", False)],
+    [
+        ("id", True),
+        ("user_id", True),
+        ("Unnamed: 0", True),
+        ("column 1", True),
+        ("width", False),
+        ("idea", False),
+        ("paid", False),
+        ("Probe-Nr", True),
+        ("Lfd. Nr.", True),
+        ("Sample No.", True),
+        ("Probennummer", True),
+        ("leaf no", False),
+        ("cell number", False),
+    ],
 )
 def test_names_of_identifiers(name, identifies):
     assert names.is_identifier(name) is identifies

@@ -34,6 +34,27 @@ def test_the_label_and_the_id_are_read_where_they_are(read):
     assert read({"new.csv": TEXTS}, "text", ("Review",), label="unknown")[0][0].target == ""
 
 
+@pytest.mark.parametrize(
+    ("head", "rows", "ids"),
+    [
+        pytest.param(["Probe-Nr", "Review"], [["7", "one"], ["9", "two"]], ["7", "9"], id="a name of row numbers"),
+        pytest.param(["Review", "Sample ID"], [["one", "b"], ["two", "a"]], ["b", "a"], id="in any place"),
+        pytest.param(["plant id", "Review"], [["7", "one"], ["7", "two"]], ["", ""], id="not of several rows"),
+        pytest.param(["sample id", "Review"], [["7", "one"], [" ", "two"]], ["", ""], id="not with gaps"),
+        pytest.param(["Unnamed: 0", "Review"], [["0", "one"], ["1", "two"]], ["", ""], id="not the index of a program"),
+        pytest.param(["nr", "Review", "mood"], [["7", "one", "a"], ["9", "two", "b"]], ["7", "9"], id="beside a label"),
+    ],
+)
+def test_a_column_that_names_the_rows_is_their_id(read, head, rows, ids):
+    examples, _, _ = read({"new.csv": table(head, rows)}, "text", ("Review",), label="mood")
+    assert [e.id for e in examples] == ids
+
+
+def test_a_renamed_column_is_named_in_the_refusal(read):
+    with pytest.raises(UserError, match="without the column review, which may have another name: the model does not read its Reviews and year"):
+        read({"new.csv": table(["Reviews", "year"], [["good", "2001"], ["bad", "2002"]] * 9)}, "table", ("review",), {"review": "text"})
+
+
 def test_another_column_can_be_named(read):
     examples, _, _ = read({"new.csv": table(["words", "x"], [["one", "1"], ["two", "2"]])}, "text", ("review",), text_column="words")
     assert [e.content for e in examples] == ["one", "two"]
@@ -81,7 +102,7 @@ def test_every_image_that_decodes_is_read(read):
 @pytest.mark.parametrize(
     ("files", "kind", "named"),
     [
-        pytest.param({"new.csv": CELLS}, "text", "new.csv (without the column review)", id="a table without the column"),
+        pytest.param({"new.csv": CELLS}, "text", "new.csv (without the column review", id="a table without the column"),
         pytest.param({"new.csv": CELLS}, "image", "no image", id="no image"),
         pytest.param({"finetune/r/predictions.csv": TEXTS, "finetune/r/manifest.json": MANIFEST}, "text", "earlier run", id="only results of ours"),
         pytest.param({}, "text", "no files", id="an empty dataset"),

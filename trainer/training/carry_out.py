@@ -79,7 +79,7 @@ def _candidates(workers: Workers, plan: Plan, dataset, wanted, events: Events):
         events.warning("time_limit", f"The {minutes} of max_minutes were over before {some(late)} began. The best of the other models is delivered.")
     if wanted.network is None:
         for candidate in found:
-            events.eval(0, 0, "validation", plan.target.summary(candidate.outcome.answers["validation"]))
+            events.eval(0, 0, "validation", plan.target.summary(candidate.outcome.answers["validation"]), model=candidate.base.name)
         events.phase("test", "Measuring the model on data that it has not seen.")
         events.resource("cpu", 1, threads=1)
         return found, wanted

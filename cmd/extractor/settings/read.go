@@ -28,6 +28,9 @@ func AddFlags(fs *pflag.FlagSet) {
 	}
 }
 
+// HideFlags leaves the flags of fs out of help texts.
+func HideFlags(fs *pflag.FlagSet) { fs.VisitAll(func(f *pflag.Flag) { f.Hidden = true }) }
+
 func flagName(key string) string { return strings.ReplaceAll(key, "_", "-") }
 
 // Read reads the file, the environment and the flags into Settings, sets the values that depend on others, and reports

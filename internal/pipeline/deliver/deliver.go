@@ -49,6 +49,8 @@ type Deliverer struct {
 	Handover   *handover.Handover
 	Pages      *page.Pages
 	Statuses   Statuses
+	// Temporary says that the registry goes with the job, so that nobody is told of its version.
+	Temporary bool
 	// Version is this program's, for the report.
 	Version string
 	// BuildFiles is delivery.Build, except in tests: most of them need no pictures and reports, which take most of the time of a job.

@@ -45,11 +45,13 @@ func (d *Deliverer) register(ctx context.Context, rec job.Record, r *results.Res
 	if err != nil {
 		return nil, err
 	}
-	title := ""
-	if v.Won() {
-		title = ", the new champion"
+	if !d.Temporary {
+		title := ""
+		if v.Won() {
+			title = ", the new champion"
+		}
+		d.Statuses.Remark(rec, fmt.Sprintf("Registered as %s%s: %s", v.Ref(), title, v.Why))
 	}
-	d.Statuses.Remark(rec, fmt.Sprintf("Registered as %s%s: %s", v.Ref(), title, v.Why))
 	return &v, d.compare(of, rec, &v, r, d.byID(rec, r))
 }
 

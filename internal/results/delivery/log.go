@@ -49,7 +49,7 @@ func logLine(e results.Event, metrics results.MetricList) string {
 	case results.KindError:
 		return "error: " + e.What
 	case results.KindEval:
-		words := []string{fmt.Sprintf("epoch %s, %s:", text.Decimal(e.Epoch, 2), e.Split)}
+		words := []string{fmt.Sprintf("%s, %s:", evaluated(e), e.Split)}
 		for _, name := range slices.Sorted(maps.Keys(e.Metrics)) {
 			value := e.Metrics[name]
 			words = append(words, metrics.Named(name).Head(), metrics.Named(name).Figure(value))
@@ -65,6 +65,18 @@ func logLine(e results.Event, metrics results.MetricList) string {
 		return fmt.Sprintf("%s on %s", text.Count(e.Workers, "worker"), e.Device)
 	default:
 		return ""
+	}
+}
+
+// evaluated says what an evaluation is of.
+func evaluated(e results.Event) string {
+	switch {
+	case e.Model != "":
+		return e.Model
+	case e.Epoch == 0:
+		return "the model"
+	default:
+		return "epoch " + text.Decimal(e.Epoch, 2)
 	}
 }
 

@@ -27,6 +27,8 @@ func TestEachEventIsALineOfTheLog(t *testing.T) {
 		"a trial":                      {results.Event{Kind: results.KindTrial, Trial: 7, Settings: "learning_rate 0.002", State: "dropped", Loss: &loss}, "trial 7 (learning_rate 0.002): dropped, validation loss 0.500"},
 		"a running trial":              {results.Event{Kind: results.KindTrial, Trial: 7, State: "running"}, ""},
 		"an evaluation":                {results.Event{Kind: results.KindEval, Epoch: 1.5, Split: "validation", Metrics: map[string]float64{"r2": 0.5, "accuracy": 0.9}}, "epoch 1.5, validation: Accuracy 0.900 R² 0.500"},
+		"a model among several":        {results.Event{Kind: results.KindEval, Model: "trees", Split: "validation", Metrics: map[string]float64{"r2": 0.5}}, "trees, validation: R² 0.500"},
+		"the delivered model":          {results.Event{Kind: results.KindEval, Split: "test", Metrics: map[string]float64{"r2": 0.5}}, "the model, test: R² 0.500"},
 		"the best model":               {results.Event{Kind: results.KindBest, Epoch: 2, Metric: "rmse", Value: 12}, "best so far: epoch 2, RMSE 12.00"},
 		"a resume":                     {results.Event{Kind: results.KindResume, Text: "from step 5"}, "resumed: from step 5"},
 		"the machine":                  {results.Event{Kind: results.KindResource, Workers: 2, Device: "cpu"}, "2 workers on cpu"},

@@ -148,17 +148,17 @@ func missing(row Row) string {
 	}
 }
 
-// testRows says whether all runs were tested on the same rows.
+// testRows says whether all runs were tested on the same rows, or what an example of their task is called.
 func testRows(list []compared) (same bool, words string) {
 	splits, tasks := map[string]bool{}, map[string]bool{}
-	n, with := 0, 0
+	n, with, unit := 0, 0, ""
 	for _, c := range list {
 		if c.result == nil || c.result.Kind != results.ResultTraining {
 			continue
 		}
 		with++
 		splits[c.result.Data.SplitSHA256], tasks[c.result.Task] = true, true
-		n = c.result.Data.Rows.Test
+		n, unit = c.result.Data.Rows.Test, c.result.Unit()
 	}
 	switch {
 	case with < 2:
@@ -166,11 +166,11 @@ func testRows(list []compared) (same bool, words string) {
 	case len(tasks) > 1:
 		return false, "Different tasks: the scores are not comparable."
 	case len(splits) == 1 && !splits[""] && with == len(list):
-		return true, "All were tested on the same " + text.Count(n, "row") + "."
+		return true, "All were tested on the same " + text.Count(n, unit) + "."
 	case len(splits) == 1 && !splits[""]:
-		return true, "Those that have a result were tested on the same " + text.Count(n, "row") + "."
+		return true, "Those that have a result were tested on the same " + text.Count(n, unit) + "."
 	default:
-		return false, "Different test rows: the scores are not comparable. Give the dataset a test file, or the runs the same seed and the same files."
+		return false, "Different test " + text.Plural(2, unit) + ": the scores are not comparable. Give the dataset a test file, or the runs the same seed and the same files."
 	}
 }
 

@@ -15,6 +15,7 @@ from trainer.data.columns.features import NUMBER, PICTURE
 from trainer.data.columns.fills import KEEP
 from trainer.data.columns.values import Style
 from trainer.data.formats import tables, whole
+from trainer.data.formats.arrow_table import ArrowTable
 from trainer.data.formats.table import NotATable, Table
 from trainer.data.images import Index
 from trainer.data.pictures import looks
@@ -77,7 +78,31 @@ def _of_tables(kind: Kind, found: Sources, columns: Columns, settings, events: E
         return None
     if label:
         _labels_line_by_line(fitting, found, label, events)
-    return _rows(fitting, Roles(kind.tasks[0], tuple(columns.names), types=columns.types), label, settings, events, columns.styles)
+    ids = _ids(fitting, {*columns.names, label}, settings, events)
+    found.ids_by_name = bool(ids) and not settings.id_column.strip()
+    return _rows(fitting, Roles(kind.tasks[0], tuple(columns.names), types=columns.types), label, ids, settings, events, columns.styles)
+
+
+def _ids(fitting: list[Table], others: set[str], settings, events: Events) -> dict[str, str]:
+    """The column with the ids of the rows of each table that has one: the one that is set, or else one whose name says so. Tables that stay in
+    columns, since they are large, have the one that is set alone."""
+    if settings.id_column.strip():
+        return {t.name: resolve(settings.id_column, dict.fromkeys(t.columns), "id_column", t.name) for t in fitting}
+    known = {c.lower() for c in others}
+    found = {t.name: name for t in fitting if not isinstance(t, ArrowTable) and (name := _names_rows(t, known))}
+    for table, name in found.items():
+        events.decision("id_column", name, f"{names.column(name)} of {table} names its rows, and is in the column id of predictions.csv.")
+    return found
+
+
+def _names_rows(table: Table, others: set[str]) -> str:
+    """The first column beside ``others`` whose name says that it identifies rows, and that has another value in each; empty where none has."""
+    for name in table.columns:
+        if name.lower() not in others and names.is_identifier(name) and not names.is_given(name):
+            cells = [c.strip() for c in table.cells(name)]
+            if all(cells) and len(set(cells)) == len(cells):
+                return name
+    return ""
 
 
 def _labels_line_by_line(fitting: list[Table], found: Sources, label: str, events: Events) -> None:
@@ -136,10 +161,16 @@ def _fitting(found: sources.Sources, columns: Columns, label: str, settings, eve
         if lacking and by and label and not read[0].lacks([by, label]):
             _labels_apart(found, read, by, label, columns.styles, settings, events)
         elif lacking:
-            found.ignored.add(source.name, f"without the column {some(lacking, 4)}")
+            found.ignored.add(source.name, _lacks(lacking, [c for c in read[0].columns if c.lower() not in names_read]))
         else:
             fitting += read
     return fitting
+
+
+def _lacks(lacking: list[str], others: list[str]) -> str:
+    """Why a table is not used, with the columns that the model does not read: one of them may be a lacking one under another name."""
+    more = f", which may have another name: the model does not read its {some(others, 6)}" if others and len(others) < 30 else ""
+    return f"without the column {some(lacking, 4)}{more}"
 
 
 def _labels_apart(found: Sources, read: list[Table], by: str, label: str, trained: dict[str, Style], settings, events: Events) -> None:
@@ -159,12 +190,12 @@ def _labels(table: Table, label: str, trained: dict[str, Style], settings, event
 
 
 def _rows(
-    fitting: list[Table], roles: Roles, label: str, settings, events: Events, trained: dict[str, Style]
+    fitting: list[Table], roles: Roles, label: str, ids: dict[str, str], settings, events: Events, trained: dict[str, Style]
 ) -> tuple[list[Example], list[str], int]:
     events.decision("columns", list(roles.columns), f"The model reads the columns {some(roles.columns, 8)} of {some([t.name for t in fitting], 4)}.")
     examples: Any = []
     for table in fitting:
-        roles.id = resolve(settings.id_column, dict.fromkeys(table.columns), "id_column", table.name) if settings.id_column.strip() else ""
+        roles.id = ids.get(table.name, "")
         styles = {c: _style(table, c, trained.get(c), events, settings) for c, kind in roles.types.items() if kind == NUMBER}
         read_rows = Rows(roles, styles, Index([]), prompts=roles.writes)
         found: Any = read_rows.of_all([table])[0] if len(fitting) == 1 else read_rows.examples(table)

@@ -97,8 +97,8 @@ def test_places_in_arguments_become_paths_and_resuming_adds_its_own():
         ("auto", Nodes(), "python", "The script is started as one process."),
         ("auto", Nodes(2), "torchrun", "The script is started by torchrun: it has 2 processes."),
         ("auto", Nodes(1, 3), "torchrun", "The script is started by torchrun: it has 3 processes."),
-        ("python", Nodes(), "python", "The script is started by python (source: form)."),
-        ("torchrun", Nodes(), "torchrun", "The script is started by torchrun (source: form)."),
+        ("python", Nodes(), "python", "The script is started by python, as requested."),
+        ("torchrun", Nodes(), "torchrun", "The script is started by torchrun, as requested."),
     ],
 )
 def test_the_launcher(wanted, nodes, name, why):

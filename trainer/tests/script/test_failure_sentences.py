@@ -17,11 +17,27 @@ def said(last: str, facts: Facts = FACTS) -> str:
     return str(reasons.failure(Ended(1), {0: f"{HEAD}\n{last}".splitlines()}, facts))
 
 
+def test_a_file_of_the_dataset_under_another_path_is_named():
+    facts = Facts("train.py", LIMITS, files=["raw/x.csv", "y.csv"])
+    assert "The dataset has raw/x.csv: open it by this path, or below" in said(
+        "FileNotFoundError: [Errno 2] No such file or directory: 'C:\\\\data\\\\x.csv'", facts
+    )
+
+
 @pytest.mark.parametrize(
     ("last", "sentence"),
     [
         ("ValueError: bad", "train.py failed with ValueError: bad (train.py, line 3). " + LOOK),
         ("ValueError: bad!", "train.py failed with ValueError: bad! (train.py, line 3). " + LOOK),
+        ('    data = sys.argv[1]\nIndexError: list index out of range',
+         "train.py failed with IndexError: list index out of range (train.py, line 3). "
+         "The script reads arguments: write them into Arguments (on the command line, after --) and submit again."),
+        ("FileNotFoundError: [Errno 2] No such file or directory: '/home/jane/x.csv'",
+         "train.py failed with FileNotFoundError: [Errno 2] No such file or directory: '/home/jane/x.csv' (train.py, line 3). "
+         "A run sees its dataset and no other folder of a machine. Add the file to the dataset and open it by its path there, "
+         "or below the folder in DATA_DIR, and submit again."),
+        ("FileNotFoundError: [Errno 2] No such file or directory: 'x.csv'",
+         "train.py failed with FileNotFoundError: [Errno 2] No such file or directory: 'x.csv' (train.py, line 3). " + LOOK),
         ("KeyError: 'x'", "train.py failed with KeyError: 'x' (train.py, line 3). " + LOOK),
         ("a.b.MyError: in /home/user/run/x.csv",
          "train.py failed with MyError: in x.csv (train.py, line 3). " + LOOK),

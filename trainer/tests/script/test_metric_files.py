@@ -1,6 +1,7 @@
 """The final numbers of a script: which files count, and which number stands for the run."""
 
 import json
+import math
 
 import pytest
 
@@ -21,18 +22,25 @@ def write(folder, name: str, value) -> None:
         pytest.param({"a": {"b": {"c": 1}}}, {}, id="a number two levels below"),
         pytest.param({"ok": True, "no": False}, {}, id="truth is no number"),
         pytest.param({"a": "0.9", "b": None, "c": [1]}, {}, id="texts and lists are no numbers"),
-        pytest.param('{"a": NaN, "b": Infinity, "c": 1}', {"c": 1.0}, id="what is not finite"),
-        pytest.param({"a": 1e300, "b": 9e299, "c": -1e301}, {"b": 9e299}, id="absurd numbers"),
+        pytest.param('{"a": NaN, "b": Infinity, "c": 1}', {"a": None, "b": None, "c": 1.0}, id="what is not finite"),
+        pytest.param({"a": 1e300, "b": 9e299, "c": -1e301}, {"a": None, "b": 9e299, "c": None}, id="absurd numbers"),
         pytest.param({"x" * 300: 1}, {"x" * 200: 1.0}, id="a long name is cut"),
         pytest.param([1, 2], {}, id="a list"),
         pytest.param("no JSON", {}, id="no JSON"),
         pytest.param("", {}, id="an empty file"),
-        pytest.param({"a": 10**400}, {}, id="a whole number beyond all floats"),
+        pytest.param({"a": 10**400}, {"a": None}, id="a whole number beyond all floats"),
     ],
 )
 def test_the_numbers_of_a_file(tmp_path, value, numbers):
     write(tmp_path, "metrics.json", value if not isinstance(value, dict) else json.dumps(value))
-    assert {name: number for name, (number, _) in metric_files.read([(tmp_path, "")]).items()} == numbers
+    found = metric_files.read([(tmp_path, "")])
+    assert {name: None if math.isnan(number) else number for name, (number, _) in found.items()} == numbers
+
+
+def test_a_measure_that_is_no_number_at_the_end_is_named():
+    numbers = {"val_loss": (math.nan, "log"), "accuracy": (0.5, "log"), "temperature": (math.inf, "metrics.json"), "mine": (math.nan, "log")}
+    assert metric_files.finite(numbers) == ({"accuracy": (0.5, "log")}, ["val_loss"])
+    assert metric_files.finite(numbers, "mine")[1] == ["val_loss", "mine"]
 
 
 def test_only_files_of_known_names_count_and_the_earlier_folder_wins(tmp_path):

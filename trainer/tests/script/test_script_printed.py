@@ -1,5 +1,6 @@
 """What the tools of the field print, as they print it, and what is understood of it."""
 
+import math
 import string
 import time
 
@@ -64,11 +65,15 @@ LINES = {
     "a tutorial": ("Epoch [3/10], Step [100/600], Loss: 0.2345", {"epoch": 3.0, "epochs": 10, "step": 100, "steps": 600, "loss": 0.2345}),
     "a log with a time": ("2026-11-21 10:00:00,123 INFO step=1200 loss=2.31 lr=3e-4", {"step": 1200, "loss": 2.31, "lr": 0.0003}),
     "a sentence": ("The final accuracy is 0.91", {"final_accuracy": 0.91}),
-    "a value that is no number": ("loss nan, accuracy inf", {}),
+    "a value that is infinite": ("loss inf, accuracy 0.5", {"loss": math.inf, "accuracy": 0.5}),
     "a sentence about something else": ("Loaded 25000 examples in 3.4 s from 12 files", {}),
     "a version": ("torch 2.15.0, Python 3.11.7", {}),
     "an epoch with a fraction is no count": ("epoch 1.5 done", {"epoch": None}),
 }  # fmt: skip
+
+
+def test_a_loss_that_is_no_number_is_seen():
+    assert math.isnan(printed.read("loss: nan").values["loss"])
 
 
 @pytest.mark.parametrize(("line", "wanted"), LINES.values(), ids=LINES)

@@ -1,6 +1,7 @@
 """Progress and numbers of whole outputs, and the events that come of them."""
 
 import json
+import math
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -100,6 +101,13 @@ def test_evaluations_become_events_of_their_split(following):
     assert {(e["name"], e["step"], e["value"]) for e in events["scalar"]} >= {("train_loss", 40, 3.6), ("val_loss", 40, 3.7)}
 
 
+def test_a_loss_that_becomes_no_number_is_the_last_value_and_no_point_of_a_curve(following):
+    progress, events = following(["epoch 1 loss: 0.5", "epoch 2 loss: nan"])
+    assert not math.isfinite(progress.numbers()["loss"][0])
+    assert [p[1] for p in progress.series["loss"]] == [0.5]
+    assert [e.get("loss") for e in events["progress"]] == [0.5, None]
+
+
 def test_a_flood_of_lines_writes_few_events(following):
     progress, events = following((f"iter {i}: loss {1 / (i + 1):.6f}, val loss 2" for i in range(20_000)), seconds=0.001)
     assert len(events["progress"]) <= 9 and len(events["eval"]) <= 9 and len(events["scalar"]) <= 20
@@ -167,5 +175,5 @@ def test_files_of_metrics_are_read_and_hostile_ones_left_out(tmp_path):
     (out / "results.json").write_text("[" * 100_000)
     (out / "all_results.json").symlink_to("/etc/hostname")
     (out / "eval_results.json").write_bytes(b" " * (2 << 20))
-    found = metric_files.read([(tmp_path, "out"), (tmp_path, "")])
+    found, _ = metric_files.finite(metric_files.read([(tmp_path, "out"), (tmp_path, "")]))
     assert found == {"accuracy": (0.9, "out/metrics.json"), "test_f1": (0.8, "out/metrics.json"), "steps": (5.0, "metrics.json")}
