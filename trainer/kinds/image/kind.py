@@ -53,9 +53,13 @@ class Images(WithLabelSets):
         return annotated.asked_back(claim, settings) if claim is not None and claim.fault is None else claim
 
     def read(self, claim, settings, checks):
+        from trainer.kinds.image import forms
         from trainer.kinds.rows import reading
 
-        return reading.load(claim, settings, checks)
+        data = reading.load(claim, settings, checks)
+        if data.task == CLASSES:
+            forms.check(data.splits["train"], checks)
+        return data
 
     def read_rows(self, sources, columns, settings, events):
         from trainer.kinds.rows import prediction
