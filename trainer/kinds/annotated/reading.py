@@ -7,7 +7,7 @@ from trainer.data import names
 from trainer.data.annotations.held import Annotations
 from trainer.data.sources import Sources
 from trainer.errors import UserError, count, some
-from trainer.kinds.annotated import geometry, matching, readers, turning
+from trainer.kinds.annotated import geometry, matching, readers, turning, units
 from trainer.kinds.annotated.readers import Read
 from trainer.kinds.annotated.shapes import Annotated, LeftOut, Listed, Picture, Shape
 
@@ -22,14 +22,16 @@ def read(sources: Sources, annotations: Annotations, class_name: str = "") -> An
     user named it. Raises UserError where the annotations must be changed first."""
     read = Read()
     readers.READERS[annotations.format](sources, class_name, read)
+    units.take_shares(read)
     matched = _matched(sources, read)
     splits, files = matching.listed_splits(sources.texts, sources.others)
-    pictures, outside = [], 0
+    pictures, outside, corners = [], 0, units.Corners()
     for image, entries in matched:
-        picture, mostly = _picture(image, entries, splits, read)
+        picture, mostly = _picture(image, entries, splits, read, corners)
         outside += mostly
         if picture is not None:
             pictures.append(picture)
+    corners.check(annotations.format)
     shapes = [s for p in pictures for s in p.shapes]
     if outside > _OUTSIDE * (len(shapes) + outside):
         raise _outside(outside, len(shapes) + outside, annotations.format)
@@ -71,7 +73,7 @@ def _matched(sources: Sources, read: Read) -> list[tuple[Input, list[Listed]]]:
     return [(images[name], by_image[name]) for name in sorted(images, key=names.natural)]
 
 
-def _picture(image: Input, entries: list[Listed], splits: dict[str, str], read: Read) -> tuple[Picture | None, int]:
+def _picture(image: Input, entries: list[Listed], splits: dict[str, str], read: Read, corners: units.Corners) -> tuple[Picture | None, int]:
     """A picture with the shapes of all of its entries, each once, and how many of them lie mostly outside; None where it cannot be used."""
     try:
         width, height = matching.upright_size(image.file)
@@ -84,6 +86,7 @@ def _picture(image: Input, entries: list[Listed], splits: dict[str, str], read: 
         scale = _scale(listed, width, height, image.name, read)
         if scale is None:
             return None, 0
+        corners.look(listed.drawn, width / scale[0], height / scale[1])
         for drawn in listed.drawn:
             cleaned = geometry.clean(drawn, image.name, width, height, scale, read.left, read.changed)
             outside += cleaned.mostly_outside

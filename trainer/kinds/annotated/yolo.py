@@ -74,7 +74,7 @@ def read(source: Input, left: LeftOut, named: dict[int, str]) -> Listed | None:
 def _drawn(label: str, values: list[float]) -> Drawn:
     if len(values) == 4:
         x, y, width, height = values
-        return Drawn(label, box=(x - width / 2, y - height / 2, x + width / 2, y + height / 2))
+        return Drawn(label, box=(x - width / 2, y - height / 2, x + width / 2, y + height / 2), extent=(x, y, width, height))
     return Drawn(label, (numpy.asarray(values, numpy.float64).reshape(-1, 2),))
 
 
