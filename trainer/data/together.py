@@ -28,7 +28,7 @@ _WORDS = frozenset(
 )
 _OF_ROWS = frozenset("index idx key row rowid row_id number nr no".split())  # names of identifiers that say nothing of things
 _ENDINGS = frozenset("id ids no nr number num code name key label".split())
-_THING = re.compile(r"([A-Za-z]{3,})[-_. ]*\d{1,6}")
+_THING = re.compile(r"([A-Za-z]{3,})[-_. ]*\d{1,6}|([A-Za-z]{3,}?)[-_. ]*[A-Z]")
 _PART = re.compile(r"[a-z]+|[A-Z][a-z]+|[A-Z]+(?![a-z])")
 
 
@@ -61,9 +61,9 @@ def is_named(name: str) -> bool:
 
 
 def is_numbered_thing(name: str) -> bool:
-    """Whether a folder is one of several things that are numbered: plot_3, cam2."""
+    """Whether a folder is one of several things that are numbered, also by letters: plot_3, cam2, siteA."""
     found = _THING.fullmatch(name.strip())
-    return found is not None and is_named(found[1])
+    return found is not None and is_named(found[1] or found[2])
 
 
 def of_datasets(given: Mapping[str, Sequence[Example]], origins: Origins) -> list[Together]:

@@ -9,7 +9,7 @@ from trainer.core import mapped, registry
 from trainer.core.example import Dataset, Example
 from trainer.core.example_targets import counted_targets
 from trainer.core.kind import Kind
-from trainer.data import audit, chosen, file_names, folders, images, names, ordered, origins, splits, subset, together
+from trainer.data import audit, chosen, file_names, folders, images, names, near_texts, ordered, origins, splits, subset, together
 from trainer.data.checks import Checks
 from trainer.data.claims import ROWS, Claim, Files
 from trainer.data.columns import label_tables
@@ -17,7 +17,7 @@ from trainer.data.columns.features import CATEGORY, NUMBER, PICTURE, TEXT
 from trainer.data.cut import Cut
 from trainer.data.formats.table import Table
 from trainer.data.keys import Keys
-from trainer.data.pictures import looks, near
+from trainer.data.pictures import looks, near as near_pictures
 from trainer.data.sources import Sources
 from trainer.errors import UserError, some
 from trainer.gc_pause import paused
@@ -108,7 +108,8 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
     grouped = origins.group(given, found.origins, roles.labelled, settings, rule, checks)
     ways = [] if grouped.rule.whole else [*together.of_datasets(given, found.origins), *(reading.together or by_names)]
     given, rule = grouped.rows, grouped.rule
-    if roles.reads_images:
+    if roles.reads_images or (roles.reads_texts and not roles.writes):
+        near = near_pictures if roles.reads_images else near_texts
         given, rule = near.together(given, roles.labelled, settings.split, rule, checks)
     by_time = roles.reads_cells and rule.by == ordered.TIME
     by_row = roles.reads_cells and NUMBER not in roles.types.values()
