@@ -1,5 +1,6 @@
 """Rows about data whose numbers, names or marks do not mean what their format says, or what they seem to."""
 
+import json
 import random
 
 import numpy
@@ -39,6 +40,14 @@ def _coco_boxes(box):
         _coco(folder, lambda i: {"category_id": i % 2, "bbox": box(i), "area": 25, "iscrowd": 0})
 
     return make
+
+
+def _two_people(folder):
+    _coco(folder, lambda i: {"category_id": i % 2, "bbox": [1 + 10 * (i % 2), 2, 8, 9], "area": 72, "iscrowd": 0})
+    document = json.loads((folder / "instances.json").read_text())
+    for entry in document["annotations"]:
+        entry["bbox"][0] += 1
+    write(folder, "instances_bob.json", json.dumps(document))
 
 
 def _unlabelled(names):
@@ -95,6 +104,8 @@ ROWS = (
         _coco_boxes(lambda i: [i % 5 / 10, i % 4 / 10, 0.25, 0.3]), objects(), rule=SHARES),
     Row("coco-of-single-pixels", "COCO boxes of one pixel in the upper left corner, and larger ones", "points", "made", TRAINED,
         _coco_boxes(lambda i: [i % 3, i % 2, 1 + i % 5, 1]), objects(), spares=SHARES),
+    Row("coco-of-two-people", "two COCO files with the same pictures, whose boxes differ by a pixel", "labs", "user reports", "each object once",
+        _two_people, objects(says={"annotations_left_out": "24 times another list has the same object"})),
     Row("yolo-with-two-lists", "classes.txt and labels/classes.txt in another order", "LabelImg", "github.com/HumanSignal/labelImg", _ASKED,
         _yolo(_middles, _TWO), Refused("ambiguous_classes", ("0 is lowcenter in one and highcenter",)), rule=NAMES),
     Row("yolo-with-the-list-of-labelimg", "classes.txt and predefined_classes.txt", "LabelImg", "github.com/HumanSignal/labelImg", TRAINED,
