@@ -20,7 +20,8 @@ MIN_FROM_NAMES = 10  # groups that the names of files tell
 _MOST_EXAMPLES = 200_000
 _MEMBERS = 0.8  # share of the files that have others in their group
 _OF_LABEL = 2  # groups for each label, so that they are no names of labels
-_NUMBERED = re.compile(r"(.*?\d.*?|.{3,}?)[-_. ]+[a-z]?\d{1,6}[a-z]?$", re.IGNORECASE)
+_PARTS = "frame|slice|image|img|photo|pic|shot|scan|tile|crop|patch|view|[a-z]"  # of a thing, before their number
+_NUMBERED = re.compile(rf"(.*?\d.*?|.{{3,}}?)[-_. ]+(?:{_PARTS})?\d{{1,6}}[a-z]?$", re.IGNORECASE)
 _WORDS = frozenset(
     """patient subject participant person individual animal donor specimen plant plot site station farm household school hospital clinic
     transect quadrat tree colony nest capture scene session recording speaker batch slide device sensor catchment watershed borehole core

@@ -136,9 +136,9 @@ class Images(WithLabelSets):
         return {"sections": [*labels, *blocks.described([*results.sections(finished), *looking.sections(finished)])]}
 
     def traits(self, examples, columns, types):
-        from trainer.kinds.image import traits
+        from trainer.data.pictures import traits
 
-        return traits.of(examples)
+        return traits.of([e.content for e in examples])
 
     def points(self, examples, columns, types):
         from trainer.kinds.image import points

@@ -148,8 +148,8 @@ def _split(given: dict[str, list[Example]], parts: dict[str, str], keys: Keys, s
             f"The names of the pictures say that they are parts of {len(set(scenes.values()))} scenes. Parts of one scene stay together.",
         )  # fmt: skip
     given = {name: [replace(e, group=scenes.get(e.file, "")) for e in rows] for name, rows in given.items()}
-    given, rule = near.together(given, False, settings.split, _FRAMES if parts else ordered.SCENES if scenes else None, checks)
-    swapped, back = splits.by_rarest(given, lambda e: truths.labels(e.target), 1, "")
+    kept, rule = near.together(given, False, settings.split, _FRAMES if parts else ordered.SCENES if scenes else None, checks)
+    swapped, back = splits.by_rarest(kept, lambda e: truths.labels(e.target), 1, "")
     of_swapped = Keys(lambda e: keys(back[id(e)]))
     held = splits.hold_out(swapped, of_swapped, settings, "pictures", "the labels", "The names of files", checks, rule)
     return {name: [back[id(e)] for e in rows] for name, rows in held.items()}

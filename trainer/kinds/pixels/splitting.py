@@ -65,9 +65,10 @@ def split(given: dict[str, list[Example]], inputs: Iterable[Input], keys: Keys, 
     if few:
         rows["train"] = [replace(e, target=FILLED) for e in rows["train"]]
     audit.copies(rows, keys, True, checks)
-    rows, rule = near.together(remove(rows, keys, settings.duplicates, checks), False, settings.split, ordered.SCENES if together else None, checks)
+    rows = remove(rows, keys, settings.duplicates, checks)
+    kept, rule = near.together(rows, False, settings.split, ordered.SCENES if together else None, checks)
     even = f"{len(scenes)} scenes, whose pictures stay together" if together else "pictures with and without rare classes"
-    found = splits.hold_out(rows, keys, settings, "pictures", even, "Folders", checks, rule)
+    found = splits.hold_out(kept, keys, settings, "pictures", even, "Folders", checks, rule)
     if not found["validation"]:
         raise UserError(
             "too_few_pictures",
