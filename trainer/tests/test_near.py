@@ -7,11 +7,11 @@ import numpy
 import pytest
 
 from trainer.core.example import Example
-from trainer.data import near_texts, splits
+from trainer.data import splits
 from trainer.data.checks import Checks
 from trainer.data.keys import Keys
+from trainer.data.near import pictures as near_pictures, texts as near_texts
 from trainer.data.ordered import ORIGINALS, TIME, Rule
-from trainer.data.pictures import near as near_pictures
 from trainer.run_folder.events import Events
 from trainer.tests.zoo.copies import _copies, _ground
 from trainer.tests.zoo.pictures import png

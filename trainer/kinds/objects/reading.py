@@ -12,7 +12,7 @@ from trainer.data.annotations.held import Annotations
 from trainer.data.checks import Checks
 from trainer.data.claims import Claim, Files
 from trainer.data.keys import Keys
-from trainer.data.pictures import near
+from trainer.data.near import pictures as near
 from trainer.data.sources import Sources
 from trainer.errors import UserError, count, some
 from trainer.kinds.annotated import looked, readers, reading, telling

@@ -12,7 +12,7 @@ from trainer.data import audit, chosen, names, ordered, splits
 from trainer.data.checks import Checks
 from trainer.data.duplicates import remove
 from trainer.data.keys import Keys
-from trainer.data.pictures import near
+from trainer.data.near import pictures as near
 from trainer.errors import UserError, count
 
 FEWEST = 6  # pictures

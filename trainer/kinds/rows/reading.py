@@ -9,7 +9,7 @@ from trainer.core import mapped, registry
 from trainer.core.example import Dataset, Example
 from trainer.core.example_targets import counted_targets
 from trainer.core.kind import Kind
-from trainer.data import audit, chosen, file_names, folders, images, names, near_texts, ordered, origins, splits, subset, together
+from trainer.data import audit, chosen, file_names, folders, images, names, ordered, origins, splits, subset, together
 from trainer.data.checks import Checks
 from trainer.data.claims import ROWS, Claim, Files
 from trainer.data.columns import label_tables
@@ -17,7 +17,8 @@ from trainer.data.columns.features import CATEGORY, NUMBER, PICTURE, TEXT
 from trainer.data.cut import Cut
 from trainer.data.formats.table import Table
 from trainer.data.keys import Keys
-from trainer.data.pictures import looks, near as near_pictures
+from trainer.data.near import pictures as near_pictures, texts as near_texts
+from trainer.data.pictures import looks
 from trainer.data.sources import Sources
 from trainer.errors import UserError, some
 from trainer.gc_pause import paused

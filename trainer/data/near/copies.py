@@ -1,7 +1,7 @@
 """Near copies of examples: what is nearly the same as another one, though not the same.
 
 Where such copies are in training and in the test, a model that only remembers examples has a high score. Copies of one example are therefore kept in
-one split. How copies are found is in pictures/near.py and near_texts.py.
+one split. How copies are found is in pictures.py and texts.py.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 import numpy
 
 from trainer.core.example import SPLITS, Example
-from trainer.data import near
 from trainer.data.checks import Checks
+from trainer.data.near import copies
 from trainer.data.ordered import Rule
 
 SHARED = 0.6  # of the runs of both texts (Jaccard)
@@ -21,16 +21,16 @@ _SKETCH = 8  # runs by which texts are found
 _LONGEST = 300  # words that are looked at
 _MOST = 20_000  # texts, which take some seconds
 _WORD, _DIGITS = re.compile(r"\w+"), re.compile(r"\d+")
-_WORDS = near.Words("text", "with other names or numbers, or a few other words")
+_WORDS = copies.Words("text", "with other names or numbers, or a few other words")
 
 
 def together(
     given: Mapping[str, Sequence[Example]], by_target: bool, split: str, rule: Rule | None, checks: Checks
 ) -> tuple[dict[str, Sequence[Example]], Rule]:
-    """Keep near copies of texts, which are the contents of the examples, together, as ``near.together`` does; very many are not compared."""
+    """Keep near copies of texts, which are the contents of the examples, together, as ``copies.together`` does; very many are not compared."""
     if sum(len(given.get(name, ())) for name in SPLITS) > _MOST:
         return {**given}, rule or Rule()
-    return near.together(given, _pairs, by_target, split, rule, _WORDS, checks)
+    return copies.together(given, _pairs, by_target, split, rule, _WORDS, checks)
 
 
 def _pairs(rows: list[Example], targets: numpy.ndarray) -> numpy.ndarray:

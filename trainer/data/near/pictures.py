@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 import numpy
 
 from trainer.core.example import SPLITS, Example
-from trainer.data import near
 from trainer.data.checks import Checks
 from trainer.data.images import opened
+from trainer.data.near import copies
 from trainer.data.ordered import Rule
 from trainer.data.pictures import looks
 from trainer.errors import UserError
@@ -22,17 +22,17 @@ _NEAREST = 24  # pictures that each one is compared with
 _MOST, _MOST_PIXELS = 20_000, 1_000_000_000  # pictures, and pixels of all of them, which take a minute
 _BLOCK = 256
 _WAYS = [(turns, mirrored) for turns in range(4) for mirrored in (False, True)]
-_WORDS = near.Words("picture", "turned, mirrored, lit, scaled or saved again")
+_WORDS = copies.Words("picture", "turned, mirrored, lit, scaled or saved again")
 
 
 def together(
     given: Mapping[str, Sequence[Example]], by_target: bool, split: str, rule: Rule | None, checks: Checks
 ) -> tuple[dict[str, Sequence[Example]], Rule]:
-    """Keep near copies of pictures, which are the contents of the examples, together, as ``near.together`` does; very many are not compared."""
+    """Keep near copies of pictures, which are the contents of the examples, together, as ``copies.together`` does; very many are not compared."""
     rows = [e for name in SPLITS for e in given.get(name, ())]
     if len(rows) > _MOST or sum(_pixels(e.content) for e in rows) > _MOST_PIXELS:
         return {**given}, rule or Rule()
-    return near.together(given, _pairs, by_target, split, rule, _WORDS, checks)
+    return copies.together(given, _pairs, by_target, split, rule, _WORDS, checks)
 
 
 def _pairs(rows: list[Example], targets: numpy.ndarray) -> numpy.ndarray:
