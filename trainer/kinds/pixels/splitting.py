@@ -79,7 +79,7 @@ def split(given: dict[str, list[Example]], inputs: Iterable[Input], keys: Keys, 
     audit.overlap(found, keys, checks)
     if 1 < len(scenes) < min(_MANY, len(given["train"])) and not given["test"]:
         checks.warning("scenes", _SCENES)
-    return found
+    return {name: [*part] for name, part in found.items()}
 
 
 def by_names(examples: list[Example]) -> dict[str, list[Example]]:
