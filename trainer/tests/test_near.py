@@ -100,7 +100,8 @@ def test_rows_that_are_split_in_another_way_have_no_groups(split, rule, level, c
 @pytest.mark.parametrize(("others", "level"), [(5, "warning"), (60, "ok")])
 def test_copies_in_given_splits_are_said(others, level, checks):
     given = {"train": [*texts(30), version(50, "Ann")], "validation": texts(9), "test": [*texts(others), version(90, "Bob")]}
-    near_texts.together(given, True, "auto", None, checks)
+    found, _ = near_texts.together(given, True, "auto", None, checks)
+    assert not any(groups(found).keys() - {""}), "one training text has no copy in training"
     (entry,) = [e for e in checks.entries if e["code"] == "near_copies" and "test" in e["text"]]
     assert entry["level"] == level
     assert f"1 of {others + 1} test texts is nearly the same as training texts, for example row 90 of t.csv and row 50 of t.csv" in entry["text"]

@@ -51,7 +51,8 @@ def together(
     codes = numpy.array([of_content[e.content] for e in rows])
     parts = numpy.repeat(SPLITS, [len(given.get(name, ())) for name in SPLITS])
     _check_between(rows, codes, parts, words, checks)
-    kept = numpy.flatnonzero((parts == "train") & (codes >= 0))
+    in_train = (parts == "train") & (codes >= 0)
+    kept = numpy.flatnonzero(in_train & (numpy.bincount(codes[in_train], minlength=1 + max(0, codes.max()))[codes] > 1))
     if not len(kept) or rule.by == TIME or all(len(given.get(name, ())) for name in SPLITS):
         return {**given}, rule
     copy = next((i for i in kept[1:] if codes[i] == codes[kept[0]] and rows[i].content != rows[kept[0]].content), kept[0])
@@ -62,7 +63,9 @@ def together(
         checks.warning(CODE, f"{what} As data.split is random, copies are in training and in the test: the metrics are too good.")
         return {**given}, rule
     checks.events.decision(CODE, len(kept), f"{what} Near copies stay in one split.")
-    train = _named([e for e, part in zip(rows, parts) if part == "train"], codes[parts == "train"])
+    train = _named(
+        [e for e, part in zip(rows, parts) if part == "train"], numpy.where(numpy.isin(numpy.arange(len(rows)), kept), codes, -1)[parts == "train"]
+    )
     return {**given, "train": train}, rule if rule.new or rule.whole else replace(rule, new=ORIGINALS)
 
 
