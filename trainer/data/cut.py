@@ -40,7 +40,7 @@ def chosen_by(in_time: bool, test: Sequence[Example], group_column: str, rule: R
     if in_time:
         return Cut(ordered.TIME)
     groups = columnar.groups(test)
-    if not any(groups):
+    if not any(groups) or (rule.new == ordered.ORIGINALS and 2 * sum(map(bool, groups)) < len(groups)):
         return Cut(ordered.RANDOM)
     new = rule.new or (f"values of {group_column}" if group_column else "files" if groups == columnar.files(test) else "groups")
     return Cut(ordered.GROUP, new)

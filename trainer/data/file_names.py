@@ -132,7 +132,7 @@ def _names_classes(part: Part) -> bool:
     values = list(part.values)
     if any(v in _CAMERAS or v in _TIMES or names.split_of(v) for v in values) or not all(any(c.isalpha() for c in v) for v in values):
         return False
-    stems = {v.rstrip("0123456789") for v in values}
+    stems = {v[:-1] if v[:-1] in _COUNTERS else v.rstrip("0123456789") for v in values}  # siteA, site12
     return len(stems) > 1 and not stems <= _COUNTERS
 
 

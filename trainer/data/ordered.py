@@ -36,6 +36,7 @@ class Rule:
     unlike: str = ""  # why rows with times are split at random, as a sentence for the decision; empty where they have none
 
 
+ORIGINALS = "originals"  # pictures with their near copies
 SCENES = Rule(new="scenes")  # pictures that were cut out of scenes
 
 

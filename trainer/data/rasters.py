@@ -21,6 +21,9 @@ MEASURED = 0.5  # share of the pixels of a fourth band that are neither fully cl
 GREY = 127  # in place of what holds no data
 
 
+PLAIN = "8 bits, as screens show them"  # the form of plain pictures
+
+
 @dataclass(frozen=True)
 class Form:
     """How a picture is stored.
@@ -44,7 +47,7 @@ class Form:
     def words(self) -> str:
         """The form as a noun phrase: "3 bands of 16 bits"."""
         if self.plain:
-            return "8 bits, as screens show them"
+            return PLAIN
         return words(self.bands, self.dtype)
 
 

@@ -20,7 +20,8 @@ MIN_FROM_NAMES = 10  # groups that the names of files tell
 _MOST_EXAMPLES = 200_000
 _MEMBERS = 0.8  # share of the files that have others in their group
 _OF_LABEL = 2  # groups for each label, so that they are no names of labels
-_NUMBERED = re.compile(r"(.*?\d.*?|.{3,}?)[-_. ]+[a-z]?\d{1,6}[a-z]?$", re.IGNORECASE)
+_PARTS = "frame|slice|image|img|photo|pic|shot|scan|tile|crop|patch|view|[a-z]"  # of a thing, before their number
+_NUMBERED = re.compile(rf"(.*?\d.*?|.{{3,}}?)[-_. ]+(?:{_PARTS})?\d{{1,6}}[a-z]?$", re.IGNORECASE)
 _WORDS = frozenset(
     """patient subject participant person individual animal donor specimen plant plot site station farm household school hospital clinic
     transect quadrat tree colony nest capture scene session recording speaker batch slide device sensor catchment watershed borehole core
@@ -28,7 +29,7 @@ _WORDS = frozenset(
 )
 _OF_ROWS = frozenset("index idx key row rowid row_id number nr no".split())  # names of identifiers that say nothing of things
 _ENDINGS = frozenset("id ids no nr number num code name key label".split())
-_THING = re.compile(r"([A-Za-z]{3,})[-_. ]*\d{1,6}")
+_THING = re.compile(r"([A-Za-z]{3,})[-_. ]*\d{1,6}|([A-Za-z]{3,}?)[-_. ]*[A-Z]")
 _PART = re.compile(r"[a-z]+|[A-Z][a-z]+|[A-Z]+(?![a-z])")
 
 
@@ -61,9 +62,9 @@ def is_named(name: str) -> bool:
 
 
 def is_numbered_thing(name: str) -> bool:
-    """Whether a folder is one of several things that are numbered: plot_3, cam2."""
+    """Whether a folder is one of several things that are numbered, also by letters: plot_3, cam2, siteA."""
     found = _THING.fullmatch(name.strip())
-    return found is not None and is_named(found[1])
+    return found is not None and is_named(found[1] or found[2])
 
 
 def of_datasets(given: Mapping[str, Sequence[Example]], origins: Origins) -> list[Together]:

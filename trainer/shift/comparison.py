@@ -104,11 +104,11 @@ def _distribution(profile: NumberProfile, trait: Numbers, there: numpy.ndarray) 
     training, now = (f"median {m:.4g}, middle half {a:.4g} to {b:.4g}" for a, m, b in (old, new))
     said = ""
     if result.statistic >= _SMALLEST:
+        before_half, new_half = (f"{a:.4g} to {b:.4g}" for a, _, b in (old, new))
         if abs(new[1] - old[1]) > 0.2 * max(old[2] - old[0], new[2] - new[0]):
             said = f"{_named(profile)} is {'larger' if new[1] > old[1] else 'smaller'}: its median is {new[1]:.4g}, in the training {old[1]:.4g}"
-        else:
-            halves = f"the middle half is {new[0]:.4g} to {new[2]:.4g}, in the training {old[0]:.4g} to {old[2]:.4g}"
-            said = f"{_named(profile)} is spread in another way: {halves}"
+        elif new_half != before_half:
+            said = f"{_named(profile)} is spread in another way: the middle half is {new_half}, in the training {before_half}"
     return Finding(profile.name, said, training, now, float(result.pvalue))
 
 

@@ -5,6 +5,7 @@ import pytest
 from test_data_load import MANIFEST, archive, png, spec_of, table
 
 from trainer.core.columns import Columns
+from trainer.data.columns.values import Style
 from trainer.errors import UserError
 from trainer.run_folder.events import Events
 
@@ -90,6 +91,21 @@ def test_cells_come_in_the_order_and_the_form_of_the_model(read):
     examples, _, skipped = read({"new.csv": CELLS}, "table", ("size", "kind"), {"size": "number", "kind": "category"})
     assert [e.content for e in examples] == [("1.5", "x"), ("", "y")]
     assert skipped == 1
+
+
+@pytest.mark.parametrize(
+    ("heights", "widths", "comma", "expected"),
+    [
+        (["1,708", "1,523"], ["20,31", "9,5"], False, ("1.708", "20.31")),
+        (["1.708", "1.523"], ["20.31", "9.5"], True, ("1.708", "20.31")),
+        (["1,708", "1,523"], ["20.31", "9.5"], False, ("1708.0", "20.31")),
+    ],
+)
+def test_other_columns_tell_the_decimal_sign_of_a_column(heights, widths, comma, expected, read):
+    files = {"new.csv": table(["height", "width"], [*zip(heights, widths)], ";")}
+    columns, types = ("height", "width"), {"height": "number", "width": "number"}
+    examples, _, _ = read(files, "table", columns, types, styles=dict.fromkeys(columns, Style(comma)))
+    assert [float(c) for c in examples[0].content] == [float(c) for c in expected]
 
 
 def test_every_image_that_decodes_is_read(read):

@@ -96,6 +96,13 @@ def test_planted_shifts_are_found_and_named(change, name, words):
     assert found >= 19
 
 
+def test_a_difference_that_no_figure_shows_is_not_said():
+    chance = numpy.random.default_rng(2)
+    near, further = (Numbers("depth", chance.normal(1000, spread, 400)) for spread in (0.01, 0.03))
+    known = profile.restored(json.loads(json.dumps(profile.learn([near]))))
+    assert not [f for f in compare(known, [further]).findings if "spread" in f.said]
+
+
 def test_rows_unlike_every_training_row_are_marked_with_the_trait():
     chance = numpy.random.default_rng(1)
     known, new = learnt(rows(chance, 1000)), rows(chance, 30)

@@ -8,7 +8,7 @@ import tifffile
 from PIL import Image
 
 from trainer.core.example import Example
-from trainer.kinds.image import traits as of_pictures
+from trainer.data.pictures import traits as of_pictures
 from trainer.kinds.text import traits as of_texts
 from trainer.shift import profile
 from trainer.shift.comparison import compare
@@ -30,8 +30,8 @@ def pictures(folder: Path, change=lambda pixels: pixels, deep: bool = False) -> 
 
 
 def found(before: list[Example], now: list[Example]) -> set[str]:
-    known = profile.restored(profile.learn(of_pictures.of(before)))
-    return {f.name for f in compare(known, of_pictures.of(now)).findings}
+    known = profile.restored(profile.learn(of_pictures.of([e.content for e in before])))
+    return {f.name for f in compare(known, of_pictures.of([e.content for e in now])).findings}
 
 
 @pytest.mark.parametrize("deep", [False, True])
@@ -49,11 +49,24 @@ def test_other_pictures_are_told_by_their_trait(tmp_path, deep, change, names):
     assert names <= said and bool(said) == bool(names)
 
 
+def test_bands_in_another_order_are_told(tmp_path):
+    def files(folder, order):
+        (tmp_path / folder).mkdir()
+        for i in range(30):
+            pixels = numpy.random.default_rng(i).normal((300, 900, 3000), 50, (16, 16, 3)).astype(numpy.uint16)
+            tifffile.imwrite(tmp_path / folder / f"{i}.tif", pixels[..., list(order)], photometric="rgb")
+        return sorted((tmp_path / folder).iterdir())
+
+    known = profile.restored(profile.learn(of_pictures.of(files("before", (0, 1, 2)), sized=False)))
+    said = {f.name for f in compare(known, of_pictures.of(files("now", (2, 1, 0)), sized=False)).findings}
+    assert said == {"the brightness of band 1", "the brightness of band 3"}
+
+
 def test_a_picture_that_cannot_be_read_has_no_traits(tmp_path):
     (tmp_path / "a.png").write_bytes(b"\x89PNG no more")
-    assert all(numpy.isnan(t.values).all() for t in of_pictures.of([Example("a.png", 0, tmp_path / "a.png", "")]))
+    assert all(numpy.isnan(t.values).all() for t in of_pictures.of([tmp_path / "a.png"]))
     tifffile.imwrite(tmp_path / "b.tif", numpy.full((4, 4), numpy.nan, numpy.float32))
-    width, _, *others = (t.values[0] for t in of_pictures.of([Example("b.tif", 0, tmp_path / "b.tif", "")]))
+    width, _, *others = (t.values[0] for t in of_pictures.of([tmp_path / "b.tif"]))
     assert width == 4 and numpy.isnan(others).all()
 
 

@@ -172,7 +172,7 @@ func constantAnswer(r *results.Result, b *results.Baseline) string {
 // read or is computed from it, or is not what it seems.
 var doubts = map[string]string{
 	"label_leak": tooGood, "split_overlap": tooGood, "feature_is_label": tooGood, "label_formula": computed, "follow_up": cutShort,
-	"time_neighbours": flattered, "split_flatters": flattered,
+	"near_copies": tooGood, "label_in_form": tooGood, "time_neighbours": flattered, "split_flatters": flattered,
 }
 
 // doubt is the word and the warning of the first such check, empty where there is none.

@@ -23,7 +23,7 @@ const (
 // gravest are the codes of the warnings that a person must not miss, the worst first: what makes the figures wrong, then what
 // makes the model worse, then what happened on the way.
 var gravest = []string{
-	"label_leak", "label_formula", "split_overlap", "feature_is_label", "follow_up", "time_neighbours", "split_flatters", "no_test_rows", "conflicting_labels", "few_rows", "class_imbalance", "rows_per_class", warnTime, "truncation",
+	"label_leak", "label_formula", "split_overlap", "feature_is_label", "follow_up", "near_copies", "label_in_form", "time_neighbours", "split_flatters", "no_test_rows", "conflicting_labels", "few_rows", "class_imbalance", "rows_per_class", warnTime, "truncation",
 	"one_node_hub", "duplicates", "copies", "worker_lost", "checkpoint_damaged", warnResumed,
 }
 

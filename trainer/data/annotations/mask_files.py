@@ -109,6 +109,8 @@ def _apart(pictures: list, others: list) -> Iterator[_Way]:
         return image, stem
 
     def ending(folders: tuple[str, ...], stem: str) -> tuple[Input | None, str]:
+        if (*(f.lower() for f in folders), stem) in by_key:  # of field_flip.png, and not of field.png
+            return None, ""
         for cut in _CUT.finditer(stem):
             if (image := by_key.get((*(f.lower() for f in folders), stem[: cut.start()]))) is not None:
                 return image, stem[cut.end() :]

@@ -38,6 +38,11 @@ def is_compact(cell: str) -> bool:
     return _COMPACT.fullmatch(cell.strip()) is not None
 
 
+def is_day(cell: str) -> bool:
+    """Whether a cell is a day: 2019-01-31, 31.01.2019 or 20190131."""
+    return is_date(cell) or is_compact(cell)
+
+
 def is_period(cell: str) -> bool:
     """Whether a cell is a month, a quarter or a week: 2019-01, 01/2019, Jan 2019, Jan-19, 2019Q1, 2019-W05. 201901 may be one, too."""
     return _PERIOD.fullmatch(cell.strip()) is not None

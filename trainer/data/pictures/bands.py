@@ -151,13 +151,16 @@ def values(file: Path | BinaryIO, name: str, bands: int, dtype: str, names: tupl
     if order and max(order) < pixels.shape[2]:
         pixels, holds = pixels[..., list(order)], None if holds is None else holds[..., list(order)]
     if pixels.shape[2] != bands or pixels.dtype.name != dtype:
-        raise UserError(
-            "image_form",
-            f"The image {name or 'that was sent'} has {rasters.words(pixels.shape[2], pixels.dtype.name)}, but the model reads "
-            f"{words(bands, dtype, names)}.",
-            "Use images as in the training, from the same instrument and saved in the same way.",
-        )
+        raise other_form(name, rasters.words(pixels.shape[2], pixels.dtype.name), words(bands, dtype, names))
     return pixels, holds
+
+
+def other_form(name: str, has: str, reads: str) -> UserError:
+    """The error for a picture that is stored in another way than those of the training."""
+    return UserError(
+        "image_form", f"The image {name or 'that was sent'} has {has}, but the model reads {reads}.",
+        "Use images as in the training, from the same instrument and saved in the same way.",
+    )  # fmt: skip
 
 
 def _otherwise(what: str, has: str, missing: str) -> UserError:

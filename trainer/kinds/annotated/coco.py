@@ -62,4 +62,4 @@ def _drawn(entry: dict, label: str) -> Drawn | None:
     if isinstance(shape, list) and shape:
         rings = [outlines.flat(r) for r in (shape if isinstance(shape[0], list) else [shape])]
         return None if any(r is None for r in rings) else Drawn(label, tuple(r for r in rings if r is not None), corners, crowd=crowd)
-    return None if corners is None else Drawn(label, box=corners, crowd=crowd)
+    return None if box is None or corners is None else Drawn(label, box=corners, crowd=crowd, extent=(box[0], box[1], box[2], box[3]))

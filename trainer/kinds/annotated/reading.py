@@ -7,13 +7,14 @@ from trainer.data import names
 from trainer.data.annotations.held import Annotations
 from trainer.data.sources import Sources
 from trainer.errors import UserError, count, some
-from trainer.kinds.annotated import geometry, matching, readers, turning
+from trainer.kinds.annotated import geometry, matching, readers, turning, units
 from trainer.kinds.annotated.readers import Read
 from trainer.kinds.annotated.shapes import Annotated, LeftOut, Listed, Picture, Shape
 
 _MISSING = 0.1  # share of the annotated pictures that are not in the dataset, from which it is refused
 _OUTSIDE = 0.1  # share of the shapes that lie mostly outside of their pictures, likewise
 _SAME_RATIO = 0.02  # of width to height, up to which a listed size is that of the same picture in another resolution
+_SAME_OBJECT = 0.5  # intersection over union of two boxes with one label, of different lists
 _ORDER = ("test", "validation", "train", "")  # where files put a picture into several splits, the first of these counts
 
 
@@ -22,14 +23,16 @@ def read(sources: Sources, annotations: Annotations, class_name: str = "") -> An
     user named it. Raises UserError where the annotations must be changed first."""
     read = Read()
     readers.READERS[annotations.format](sources, class_name, read)
+    units.take_shares(read)
     matched = _matched(sources, read)
     splits, files = matching.listed_splits(sources.texts, sources.others)
-    pictures, outside = [], 0
+    pictures, outside, corners = [], 0, units.Corners()
     for image, entries in matched:
-        picture, mostly = _picture(image, entries, splits, read)
+        picture, mostly = _picture(image, entries, splits, read, corners)
         outside += mostly
         if picture is not None:
             pictures.append(picture)
+    corners.check(annotations.format)
     shapes = [s for p in pictures for s in p.shapes]
     if outside > _OUTSIDE * (len(shapes) + outside):
         raise _outside(outside, len(shapes) + outside, annotations.format)
@@ -71,7 +74,7 @@ def _matched(sources: Sources, read: Read) -> list[tuple[Input, list[Listed]]]:
     return [(images[name], by_image[name]) for name in sorted(images, key=names.natural)]
 
 
-def _picture(image: Input, entries: list[Listed], splits: dict[str, str], read: Read) -> tuple[Picture | None, int]:
+def _picture(image: Input, entries: list[Listed], splits: dict[str, str], read: Read, corners: units.Corners) -> tuple[Picture | None, int]:
     """A picture with the shapes of all of its entries, each once, and how many of them lie mostly outside; None where it cannot be used."""
     try:
         width, height = matching.upright_size(image.file)
@@ -81,14 +84,18 @@ def _picture(image: Input, entries: list[Listed], splits: dict[str, str], read: 
     shapes: dict[tuple, Shape] = {}
     outside = 0
     for listed in (_upright(e, image, width, height, read) for e in entries):
+        before = [*shapes.values()]
         scale = _scale(listed, width, height, image.name, read)
         if scale is None:
             return None, 0
+        corners.look(listed.drawn, width / scale[0], height / scale[1])
         for drawn in listed.drawn:
             cleaned = geometry.clean(drawn, image.name, width, height, scale, read.left, read.changed)
             outside += cleaned.mostly_outside
             if cleaned.shape is not None and _key(cleaned.shape) in shapes:
                 read.left.add("the same object is annotated twice", image.name)
+            elif cleaned.shape is not None and any(_is_same(cleaned.shape, other) for other in before):
+                read.left.add("another list has the same object, as where two people annotated a picture", image.name)
             elif cleaned.shape is not None:
                 shapes[_key(cleaned.shape)] = cleaned.shape
     chosen = names.chosen_split(image.name) or splits.get(names.stem(image.name)) or _split([e.split for e in entries], image, read)
@@ -112,6 +119,15 @@ def _upright(listed: Listed, image: Input, width: int, height: int, read: Read) 
 
 def _is_form(listed: Listed, width: int, height: int) -> bool:
     return abs(width * listed.height / (height * listed.width) - 1) <= _SAME_RATIO
+
+
+def _is_same(a: Shape, b: Shape) -> bool:
+    """Whether two lists of one picture mean the same object."""
+    across, down = min(a.box[2], b.box[2]) - max(a.box[0], b.box[0]), min(a.box[3], b.box[3]) - max(a.box[1], b.box[1])
+    if a.label != b.label or min(across, down) <= 0:
+        return False
+    sizes = sum((s.box[2] - s.box[0]) * (s.box[3] - s.box[1]) for s in (a, b))
+    return across * down > _SAME_OBJECT * (sizes - across * down)
 
 
 def _key(shape: Shape) -> tuple:

@@ -22,7 +22,7 @@ class Runs:
 @dataclass(slots=True)
 class Drawn:
     """One annotation as its file has it: rings of a polygon (each n x 2, x and y), a box, or runs. ``crowd`` is a region of many objects,
-    ``difficult`` one that is not to be counted."""
+    ``difficult`` one that is not to be counted. ``extent`` are the four numbers of a box whose last two are its width and height in that format."""
 
     label: str
     rings: tuple[numpy.ndarray, ...] = ()
@@ -30,6 +30,7 @@ class Drawn:
     runs: Runs | None = None
     crowd: bool = False
     difficult: bool = False
+    extent: Box | None = None
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ from trainer.kinds.annotated import limits
 from trainer.kinds.annotated.shapes import Drawn, LeftOut, Listed
 
 LISTS = ("classes.txt", "obj.names", "predefined_classes.txt", "_darknet.labels")
+_OF_THE_PROGRAM = "predefined_classes.txt"  # what LabelImg offers, which counts where there is nothing else
 _LABELS = re.compile(r"^(labels?|annotations?)$", re.IGNORECASE)
 _PICTURES = ("images", "image", "imgs", "JPEGImages")
 _YAML_BYTES = 1 << 20
@@ -20,14 +21,26 @@ _VISIBLE = 2  # value of a point of a pose, which no share of a picture has
 
 def class_names(texts: list[Input], others: list[Input]) -> tuple[dict[int, str], tuple[str, ...]]:
     """The names of the classes by their numbers, and the files that were read. Raises UserError for data of poses."""
+    found: list[tuple[str, dict[int, str]]] = []
     for source in others:
         if names.extension(source.name) in ("yaml", "yml") and (listed := _of_yaml(source)):
-            return listed, (source.name,)
+            found.append((source.name, listed))
     for source in (*texts, *others):
         if source.name.rsplit("/", 1)[-1].lower() in LISTS or names.extension(source.name) == "names":
             lines = [line.strip() for line in limits.text(source, _YAML_BYTES).splitlines()]
-            return dict(enumerate(line for line in lines if line)), (source.name,)
-    return {}, ()
+            found.append((source.name, dict(enumerate(line for line in lines if line))))
+    chosen = [f for f in found if not f[0].endswith(_OF_THE_PROGRAM)] or found
+    if not chosen:
+        return {}, ()
+    first, named = chosen[0]
+    for other, listed in chosen[1:]:
+        if differ := [n for n in named if n in listed and named[n].lower() != listed[n].lower()]:
+            raise UserError(
+                "ambiguous_classes",
+                f"{first} and {other} name the classes differently: {differ[0]} is {named[differ[0]]} in one and {listed[differ[0]]} in the other.",
+                "Remove the list that is wrong, and submit again.",
+            )
+    return named, (first,)
 
 
 def _of_yaml(source: Input) -> dict[int, str]:
@@ -74,7 +87,7 @@ def read(source: Input, left: LeftOut, named: dict[int, str]) -> Listed | None:
 def _drawn(label: str, values: list[float]) -> Drawn:
     if len(values) == 4:
         x, y, width, height = values
-        return Drawn(label, box=(x - width / 2, y - height / 2, x + width / 2, y + height / 2))
+        return Drawn(label, box=(x - width / 2, y - height / 2, x + width / 2, y + height / 2), extent=(x, y, width, height))
     return Drawn(label, (numpy.asarray(values, numpy.float64).reshape(-1, 2),))
 
 

@@ -109,7 +109,9 @@ class Encoder:
         try:
             if self.bands is not None:
                 return bands.square(example.content, example.file, self.size, self.bands)
-            return squares.plain(example.content, self.size, clear=CLEAR in self.description)
+            if not (form := rasters.form(example.content)).plain:
+                raise bands.other_form(example.file, form.words, rasters.PLAIN)
+            return squares.plain(rasters.rewound(example.content), self.size, clear=CLEAR in self.description)
         except (OSError, ValueError, SyntaxError) as e:
             raise undecodable(example.file, e) from e
 

@@ -53,9 +53,13 @@ class Images(WithLabelSets):
         return annotated.asked_back(claim, settings) if claim is not None and claim.fault is None else claim
 
     def read(self, claim, settings, checks):
+        from trainer.kinds.image import forms
         from trainer.kinds.rows import reading
 
-        return reading.load(claim, settings, checks)
+        data = reading.load(claim, settings, checks)
+        if data.task == CLASSES:
+            forms.check(data.splits["train"], checks)
+        return data
 
     def read_rows(self, sources, columns, settings, events):
         from trainer.kinds.rows import prediction
@@ -132,9 +136,9 @@ class Images(WithLabelSets):
         return {"sections": [*labels, *blocks.described([*results.sections(finished), *looking.sections(finished)])]}
 
     def traits(self, examples, columns, types):
-        from trainer.kinds.image import traits
+        from trainer.data.pictures import traits
 
-        return traits.of(examples)
+        return traits.of([e.content for e in examples])
 
     def points(self, examples, columns, types):
         from trainer.kinds.image import points

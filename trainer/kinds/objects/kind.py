@@ -123,6 +123,11 @@ class ObjectsInPictures(ExampleKind):
 
         return thumbnails.of(example.content)
 
+    def traits(self, examples, columns, types):
+        from trainer.data.pictures import traits
+
+        return traits.of([e.content for e in examples], sized=False)
+
     def reads(self, model: dict) -> str:
         return f"pictures ({model['image_form']})"
 

@@ -3,7 +3,6 @@
 import collections
 import statistics
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
 
 from trainer.core.example import SPLITS, Dataset, Example
 from trainer.core.kind import Kind
@@ -13,6 +12,7 @@ from trainer.data.annotations.held import Annotations
 from trainer.data.checks import Checks
 from trainer.data.claims import Claim, Files
 from trainer.data.keys import Keys
+from trainer.data.near import pictures as near
 from trainer.data.sources import Sources
 from trainer.errors import UserError, count, some
 from trainer.kinds.annotated import looked, readers, reading, telling
@@ -148,20 +148,17 @@ def _split(given: dict[str, list[Example]], parts: dict[str, str], keys: Keys, s
             f"The names of the pictures say that they are parts of {len(set(scenes.values()))} scenes. Parts of one scene stay together.",
         )  # fmt: skip
     given = {name: [replace(e, group=scenes.get(e.file, "")) for e in rows] for name, rows in given.items()}
-    swapped, back = splits.by_rarest(given, lambda e: truths.labels(e.target), 1, "")
+    kept, rule = near.together(given, False, settings.split, _FRAMES if parts else ordered.SCENES if scenes else None, checks)
+    swapped, back = splits.by_rarest(kept, lambda e: truths.labels(e.target), 1, "")
     of_swapped = Keys(lambda e: keys(back[id(e)]))
-    held = splits.hold_out(
-        swapped, of_swapped, settings, "pictures", "the labels", "The names of files", checks, _FRAMES if parts else ordered.SCENES
-    )
+    held = splits.hold_out(swapped, of_swapped, settings, "pictures", "the labels", "The names of files", checks, rule)
     return {name: [back[id(e)] for e in rows] for name, rows in held.items()}
 
 
 def _scenes(examples: list[Example]) -> dict[str, str]:
-    """The scene of each picture: its name before the numbers of its tile; empty where names do not say that pictures are parts of few scenes."""
-    scenes = {}
-    for e in examples:
-        stem = PurePosixPath(e.file).stem
-        scenes[e.file] = stem.rstrip("0123456789xyrcXYRC" + _TILE)
+    """The scene of each picture: its folder, and its name before the numbers of its tile; empty where names do not say that pictures are parts of few
+    scenes."""
+    scenes = {e.file: e.file.rpartition(".")[0].rstrip("0123456789xyrcXYRC" + _TILE) for e in examples}
     sizes = collections.Counter(scenes.values())
     tiled = len(sizes) >= 2 * splits.MIN_UNITS and all(n >= 2 for n in sizes.values()) and "" not in sizes
     return scenes if tiled else {}

@@ -66,6 +66,8 @@ class Classes:
     @property
     def nodata_in_words(self) -> str:
         """What pixels without a class are in the masks."""
+        if self.nodata is None:
+            return "of values that have no class"
         return "no data of a TIFF" if self.colours else f"{self.nodata}, or no data of a TIFF"
 
     def is_filled(self, counts: Counter) -> bool:

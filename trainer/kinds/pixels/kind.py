@@ -179,6 +179,14 @@ class Pixels(ExampleKind):
         content = example.content
         return units.thumbnail(content) if isinstance(content, units.Asked) else thumbnails.of(content.picture)
 
+    def traits(self, examples, columns, types):
+        """Of pictures; scenes are too large for a look at each, and are checked by their bands alone."""
+        from trainer.data.pictures import traits
+        from trainer.kinds.pixels.content import Pixels
+
+        files = [e.content.picture for e in examples if isinstance(e.content, Pixels)]
+        return traits.of(files, sized=False) if len(files) == len(examples) else ()
+
     def inputs(self, description: dict, folder):
         from trainer.answer.rows import IMAGE, Column
         from trainer.kinds.pixels.encoder import ANY_SIZE

@@ -5,6 +5,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy
@@ -14,7 +15,7 @@ from trainer.data import rasters
 from trainer.data.checks import Checks
 from trainer.errors import UserError, count, left_out, some
 from trainer.kinds.pixels import codings, drawn
-from trainer.kinds.pixels.masks import alike, blended, coded
+from trainer.kinds.pixels.masks import alike, blended, coded, naming
 from trainer.kinds.pixels.masks.coded import Pair, Scanned
 from trainer.kinds.pixels.masks.naming import Named
 
@@ -133,7 +134,7 @@ def classes(scanned: Scanned, named: Named, checks: Checks) -> tuple[codings.Cla
     if not named.values:
         alike.check_one_coding(scanned.pairs, coding)
         alike.check_folders(scanned.pairs, coding)
-    labels = _labels(coding, named, scanned, checks)
+    coding, labels, silent = _without_unlabelled(coding, _labels(coding, named, scanned, checks))
     if len(labels) < 2:
         raise UserError(
             "one_class", f"All pixels of all {count(len(scanned.pairs), 'mask')} are of one class ({labels[0]}), so there is nothing to learn.",
@@ -141,11 +142,28 @@ def classes(scanned: Scanned, named: Named, checks: Checks) -> tuple[codings.Cla
         )  # fmt: skip
     form = "colours" if coding.colours else "values"
     listed = some([f"{label} ({total[v] / total.total():.1%})" for label, v in zip(labels, coding.values)], 12)
-    unknown = _unknown(coding, total)
+    unknown = " ".join(filter(None, (_unknown(coding, total), _unlabelled(silent, total))))
     checks.events.decision(
         "mask_classes", list(labels), f"The {form} of the masks are {len(labels)} classes: {listed}.{' ' * bool(unknown)}{unknown}"
     )
     return coding, labels
+
+
+def _without_unlabelled(coding: codings.Classes, labels: tuple[str, ...]) -> tuple[codings.Classes, tuple[str, ...], dict[str, int]]:
+    """The classes without those whose name says that nobody knows what is there, where two others are left; and these with their values."""
+    silent = {label: v for label, v in zip(labels, coding.values) if naming.is_no_class(label)}
+    known = [(label, v) for label, v in zip(labels, coding.values) if label not in silent]
+    if not silent or len(known) < 2:
+        return coding, labels, {}
+    return replace(coding, values=tuple(v for _, v in known)), tuple(label for label, _ in known), silent
+
+
+def _unlabelled(silent: dict[str, int], total: Counter) -> str:
+    """The sentence about pixels whose class has a name that is none."""
+    if not silent:
+        return ""
+    share = sum(total[v] for v in silent.values()) / total.total()
+    return f"{share:.1%} of the pixels are {some(sorted(silent))} by name: those are not learnt. If they are ground, call them background."
 
 
 def _unknown(coding: codings.Classes, total: Counter) -> str:

@@ -12,11 +12,12 @@ from trainer.data import audit, chosen, names, ordered, splits
 from trainer.data.checks import Checks
 from trainer.data.duplicates import remove
 from trainer.data.keys import Keys
+from trainer.data.near import pictures as near
 from trainer.errors import UserError, count
 
 FEWEST = 6  # pictures
 FILLED, BARE = "filled", "bare"
-_TILE = re.compile(r"([_. -]+(tile|crop|patch|row|col|[xyrc])?\d*)+$", re.IGNORECASE)
+_TILE = re.compile(r"([_. -]+(tile|crop|patch|frame|slice|row|col|[xyrc])?\d*)+$", re.IGNORECASE)
 _MANY = 10  # scenes, so that some can be held out
 _EMPTY = 0.95  # share of the pictures with their first class alone, from which the user is warned
 _SCENES = (
@@ -38,11 +39,11 @@ def check_empty(examples: list[Example], checks: Checks) -> None:
 
 
 def scene(name: str) -> str:
-    """The scene that a picture was cut out of, by its name: what is before the number of the tile; empty where there is none."""
+    """The scene that a picture was cut out of, by its name: what is before the number of the tile, else its folder; empty where there is none."""
     folder, _, base = name.rpartition("/")
     stem = base.rpartition(".")[0]
     parts = _TILE.sub("", stem)
-    return f"{folder}/{parts}".lstrip("/") if parts and parts != stem else ""
+    return f"{folder}/{parts}".lstrip("/") if parts and parts != stem else folder
 
 
 def split(given: dict[str, list[Example]], inputs: Iterable[Input], keys: Keys, settings, checks: Checks) -> dict[str, list[Example]]:
@@ -65,8 +66,9 @@ def split(given: dict[str, list[Example]], inputs: Iterable[Input], keys: Keys, 
         rows["train"] = [replace(e, target=FILLED) for e in rows["train"]]
     audit.copies(rows, keys, True, checks)
     rows = remove(rows, keys, settings.duplicates, checks)
+    kept, rule = near.together(rows, False, settings.split, ordered.SCENES if together else None, checks)
     even = f"{len(scenes)} scenes, whose pictures stay together" if together else "pictures with and without rare classes"
-    found = splits.hold_out(rows, keys, settings, "pictures", even, "Folders", checks, ordered.SCENES)
+    found = splits.hold_out(kept, keys, settings, "pictures", even, "Folders", checks, rule)
     if not found["validation"]:
         raise UserError(
             "too_few_pictures",
@@ -77,7 +79,7 @@ def split(given: dict[str, list[Example]], inputs: Iterable[Input], keys: Keys, 
     audit.overlap(found, keys, checks)
     if 1 < len(scenes) < min(_MANY, len(given["train"])) and not given["test"]:
         checks.warning("scenes", _SCENES)
-    return found
+    return {name: [*part] for name, part in found.items()}
 
 
 def by_names(examples: list[Example]) -> dict[str, list[Example]]:

@@ -7,7 +7,7 @@ from trainer.core import registry
 from trainer.core.example import SPLITS, Example
 from trainer.data import file_names, folders, names, together
 from trainer.data.checks import Checks
-from trainer.data.columns import choices, profiles, values
+from trainer.data.columns import choices, dates, profiles, values
 from trainer.data.columns.values import Style
 from trainer.data.formats.table import Table
 from trainer.data.ordered import Rule
@@ -94,6 +94,12 @@ def from_folders(kind: str, files: list[folders.Labelled], found: Sources, setti
             "ambiguous_label",
             f"The folders of the {len(files)} {THINGS[kind]} are numbered like things that have several, and not like classes: {some(labels, 6)}.",
             f"To predict the folder, set task to {kind}-{CLASSIFICATION}. Otherwise use one folder for each label, or a table that names the files.",
+        )
+    if settings.task == "auto" and not settings.label_column.strip() and all(map(dates.is_day, labels)):
+        raise UserError(
+            "ambiguous_label",
+            f"The folders of the {len(files)} {THINGS[kind]} are days, and not classes: {some(labels, 6)}.",
+            f"To predict the day, set task to {kind}-{CLASSIFICATION}. Otherwise use one folder for each label, or a table that names the files.",
         )
     why = f"The folder names are the labels of the {len(files)} {THINGS[kind]}: {some(labels, 6)}."
     return _labelled_files(kind, files, found, settings, checks, why, "not in a folder named after a label")

@@ -196,7 +196,10 @@ def _rows(
     examples: Any = []
     for table in fitting:
         roles.id = ids.get(table.name, "")
-        styles = {c: _style(table, c, trained.get(c), events, settings) for c, kind in roles.types.items() if kind == NUMBER}
+        numbers = [c for c, kind in roles.types.items() if kind == NUMBER]
+        said = {values.decimal_comma(table.sample(c)) for c in numbers} - {None}
+        comma = said.pop() if len(said) == 1 else None
+        styles = {c: _style(table, c, trained.get(c), events, settings, comma) for c in numbers}
         read_rows = Rows(roles, styles, Index([]), prompts=roles.writes)
         found: Any = read_rows.of_all([table])[0] if len(fitting) == 1 else read_rows.examples(table)
         if held := next((name for name, part in roles.types.items() if part == "messages"), ""):  # the answers are in the conversations
@@ -216,9 +219,10 @@ def _rows(
     return examples, [t.name for t in fitting], skipped
 
 
-def _style(table: Table, column: str, trained: Style | None, events: Events, settings) -> Style:
-    """How the numbers of a column are written: as in training, unless its cells can only be read with the other decimal sign. What stood for a
-    gap in training does so here, and so does what is a gap here beyond doubt."""
+def _style(table: Table, column: str, trained: Style | None, events: Events, settings, of_others: bool | None = None) -> Style:
+    """How the numbers of a column are written: as in training, unless its cells, or those of other columns (``of_others`` is whether these have a
+    decimal comma), can only be read with the other decimal sign. What stood for a gap in training does so here, and so does what is a gap here beyond
+    doubt."""
     cells = table.sample(column)
     known = [c for c in cells if not values.is_missing(c)]
     fills = profiles.fills(table, column, settings.fill_values if settings.repairs else KEEP)
@@ -228,7 +232,7 @@ def _style(table: Table, column: str, trained: Style | None, events: Events, set
         comma = values.uses_comma(cells)
         return Style(comma, fills=fills, limits=values.has_limits(known, comma))
     comma = values.decimal_comma(cells)
-    comma = trained.comma if comma is None else comma
+    comma = next((c for c in (comma, of_others) if c is not None), trained.comma)
     style = Style(comma, trained.unit, fills, limits=trained.limits or values.has_limits(known, comma))
     every = table.cells(column) if fills else []
     if gaps := values.as_numbers(every, style).count("") - values.as_numbers(every, replace(style, fills=())).count(""):

@@ -17,6 +17,7 @@ from trainer.data.columns.features import CATEGORY, NUMBER, PICTURE, TEXT
 from trainer.data.cut import Cut
 from trainer.data.formats.table import Table
 from trainer.data.keys import Keys
+from trainer.data.near import pictures as near_pictures, texts as near_texts
 from trainer.data.pictures import looks
 from trainer.data.sources import Sources
 from trainer.errors import UserError, some
@@ -108,6 +109,9 @@ def load(claimed: Claim, settings, checks: Checks) -> Dataset:
     grouped = origins.group(given, found.origins, roles.labelled, settings, rule, checks)
     ways = [] if grouped.rule.whole else [*together.of_datasets(given, found.origins), *(reading.together or by_names)]
     given, rule = grouped.rows, grouped.rule
+    if roles.reads_images or (roles.reads_texts and not roles.writes):
+        near = near_pictures if roles.reads_images else near_texts
+        given, rule = near.together(given, roles.labelled, settings.split, rule, checks)
     by_time = roles.reads_cells and rule.by == ordered.TIME
     by_row = roles.reads_cells and NUMBER not in roles.types.values()
     keys = Keys(_key(roles), found.sums(), by_row, by_time, _cells_of_key(roles), checks.events.path.parent)

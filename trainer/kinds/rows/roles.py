@@ -238,6 +238,13 @@ def _kind(rest: dict[str, Profile], paths: list[str], settings, where: str) -> s
     text, table = _text_score(rest), _table_score(rest)
     if text or table:
         return "text" if text > table else "table"
+    if rest and all(p.tells_when_or_where for p in rest.values()):
+        raise UserError(
+            "only_times",
+            f"{where} has nothing but {some(rest)} to predict from, which only says when or where the rows are from.",
+            "Add columns that were measured with the label. For a forecast of the next steps, bring the rows to regular times, for example one for "
+            "each day, and set task to forecast. To predict from this column alone, set task to tabular-regression or tabular-classification.",
+        )
     return "text" if any(p.cells and not p.numeric for p in rest.values()) and len(rest) == 1 else "table"
 
 

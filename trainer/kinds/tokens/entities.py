@@ -8,6 +8,7 @@ from trainer.measure import precision_recall
 
 OUTSIDE = "O"
 _BEGINS, _ENDS = ("B", "S", "U"), ("E", "S", "L")
+_MARKED_ENDS = (*_ENDS, "U")
 Span = tuple[int, int, str]  # first word, word behind the last, type
 
 
@@ -24,6 +25,20 @@ def spans(tags: list[str]) -> list[Span]:
         if not outside and start < 0:
             start, kind = i, name
         before = OUTSIDE if outside else prefix
+    return found
+
+
+def mixed(sentences: list[list[str]]) -> bool:
+    """Whether some entities have marks of their ends and others have none: IOBES or BILOU beside BIO, of which a model would learn neither."""
+    with_ends = any(t.partition("-")[0] in _MARKED_ENDS for tags in sentences for t in tags if "-" in t)
+    return with_ends and any(tags[end - 1].partition("-")[0] not in _MARKED_ENDS for tags in sentences for _, end, _ in spans(tags))
+
+
+def plain(tags: list[str]) -> list[str]:
+    """The same entities with B- for their first word and I- for others."""
+    found = [OUTSIDE] * len(tags)
+    for start, end, kind in spans(tags):
+        found[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
     return found
 
 

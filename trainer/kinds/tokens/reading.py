@@ -112,6 +112,11 @@ def load(read: list[tuple[Input, Found]], inputs: tuple[Input, ...], ignored: Ig
         given = {
             n: [replace(e, target=" ".join(entities.OUTSIDE if t == "0" else t for t in e.target.split(" "))) for e in r] for n, r in given.items()
         }
+    if entities.mixed([e.target.split(" ") for rows in given.values() for e in rows]):
+        events.decision(
+            "tags", "BIO", "Some sentences have tags with S- and E- for single words and ends, and others have not: all are read as B- and I-."
+        )
+        given = {n: [replace(e, target=" ".join(entities.plain(e.target.split(" ")))) for e in r] for n, r in given.items()}
     labels = tuple(sorted({t for rows in given.values() for e in rows for t in e.target.split(" ")}, key=names.natural))
     files = sorted(source.name for source, _ in read)
     if len(labels) < 2:

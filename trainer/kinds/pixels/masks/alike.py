@@ -105,6 +105,8 @@ def orientation(picture: Path) -> int:
 def tell_of_unlabelled(pairs: Sequence, coding: codings.Classes, checks: Checks) -> None:
     """Warn where most pixels have no class, since what is no class for a program is often the background for people."""
     unknown, pixels = sum(p.counts[coding.nodata] for p in pairs), sum(p.counts.total() for p in pairs)
+    if not coding.colours and not coding.halved and coding.nodata is None:
+        unknown = pixels - sum(p.counts[v] for p in pairs for v in coding.values)
     if unknown > _MOSTLY * pixels:
         checks.warning(
             "mostly_unlabelled",

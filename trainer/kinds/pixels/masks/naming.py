@@ -23,6 +23,8 @@ _HEXADECIMAL = re.compile(r"#([0-9a-fA-F]{6})")
 _ENTRIES = "pipe/rasterrenderer/colorPalette/paletteEntry"
 _TABLES = ("labels", "names", "codes")  # a table of this name may say what is in pictures, by their numbers
 _LARGEST = 255
+_NO_CLASS = frozenset("unlabelled unlabeled unannotated notlabelled notlabeled nolabel unclassified ignore ignored nodata".split())
+_BETWEEN = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,11 @@ def _of_colours(lines: list[str]) -> dict[int, str]:
         elif number:
             return {}
     return found if 2 <= len(found) <= codings.MOST else {}
+
+
+def is_no_class(label: str) -> bool:
+    """Whether the name of a class says that nobody knows what its pixels show."""
+    return _BETWEEN.sub("", label.lower()) in _NO_CLASS
 
 
 def _clean(name: str) -> str:

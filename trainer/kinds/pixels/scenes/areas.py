@@ -9,6 +9,7 @@ from trainer.data.scenes.opening import Scene
 
 _AT_ONCE = 100_000  # corners, which are lists of Python on their way
 _EQUAL_AREA, _DEGREES = 6933, 4326  # EPSG: a projection that keeps areas on the ellipsoid, and longitude and latitude
+_POLE = 90 + 1e-6  # degrees
 
 
 class Plane:
@@ -24,7 +25,9 @@ class Plane:
         if self.crs is None:
             return
         if self.crs.is_geographic:
-            self.words = "areas are those on the ellipsoid"
+            _, _, _, d, e, f = tuple(self.transform)[:6]
+            latitudes = [d * x + e * y + f for x in (0, scene.width) for y in (0, scene.height)]
+            self.words = "areas are those on the ellipsoid" if max(map(abs, latitudes)) <= _POLE else ""  # else the reference system is a wrong one
         elif self.crs.is_projected:
             self.each = abs(self.transform.determinant) * float(self.crs.linear_units_factor[1]) ** 2
             self.words = f"areas are those in the plane of {_name(self.crs)}"

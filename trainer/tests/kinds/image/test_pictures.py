@@ -23,7 +23,7 @@ from trainer.models.catalogue import Base
 from trainer.run import run
 from trainer.run_folder.events import Events
 from trainer.tests.zoo.instruments import colours16, levels, tiff
-from trainer.tests.zoo.pictures import noise
+from trainer.tests.zoo.pictures import noise, png as zoo_png
 
 
 @pytest.mark.parametrize("dtype", [numpy.uint8, numpy.uint16, numpy.int16, numpy.float32, numpy.float64])
@@ -110,6 +110,13 @@ def test_a_picture_with_other_bands_is_not_answered(tmp_path, other):
     made, _, _ = learn(tmp_path, {f"{i}.tif": tiff(levels(i, (40, 40, 5), 100, 1100, numpy.uint16)) for i in range(6)})
     with pytest.raises(UserError, match="the model reads 5 bands of 16 bits") as e:
         made.square(examples_of(tmp_path / "later", {"other.tif": other})[0])
+    assert e.value.code == "image_form"
+
+
+def test_a_model_of_plain_pictures_answers_no_picture_of_16_bits(tmp_path):
+    made, _, _ = learn(tmp_path, {f"{i}.png": zoo_png(noise(i, 40)) for i in range(6)})
+    with pytest.raises(UserError, match="has 1 band of 16 bits, but the model reads 8 bits") as e:
+        made.square(examples_of(tmp_path / "later", {"other.tif": tiff(levels(1, (40, 40), 0, 9000, numpy.uint16))})[0])
     assert e.value.code == "image_form"
 
 

@@ -92,8 +92,8 @@ def test_the_scene_of_a_tile_is_what_is_before_its_number(name, scene):
 
 def test_tiles_of_one_scene_stay_in_one_split(tmp_path):
     events = Events(tmp_path / "events.jsonl", 1)
-    examples = [Example(f"scene{s}_{i}.png", 0, f"{s} {i}", "filled", group=f"scene{s}") for s in range(20) for i in range(4)]
-    found = splitting.split(splitting.by_names(examples), [], Keys(lambda e: e.content), settings_of("train", {}), Checks(events))
+    examples = [Example(f"scene{s}_{i}.png", 0, tmp_path / f"{s} {i}", "filled", group=f"scene{s}") for s in range(20) for i in range(4)]
+    found = splitting.split(splitting.by_names(examples), [], Keys(lambda e: e.content.name), settings_of("train", {}), Checks(events))
     assert all(found.values())
     scenes = [{e.group for e in rows} for rows in found.values()]
     assert sum(map(len, scenes)) == len(set().union(*scenes)) == 20

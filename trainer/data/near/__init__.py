@@ -1,0 +1,1 @@
+"""Near copies of pictures and texts, which are kept in one split."""
