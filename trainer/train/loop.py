@@ -112,7 +112,7 @@ class Training:
         self.checkpoints = Checkpoints(Path(plan.folder) / folder, plan.digest, self.settings.keep_checkpoints, events.lease)
         self.consensus = Consensus(ctx, plan)
         self.reporter = reporter or ProgressReporter(
-            ctx, Path(plan.folder) / TENSORBOARD, events, self.settings.epochs, self.steps, plan.kind.thing(plan.task)
+            ctx, Path(plan.folder) / TENSORBOARD, events, self.settings.epochs, self.steps, plan.thing
         )
         if not has_head:
             self.reporter.warning("freeze_encoder", "This model has no encoder to freeze, so all its weights are trained.")
