@@ -62,7 +62,11 @@ def prediction(
     }  # fmt: skip
     if samples is None and not unit and (kind.files_are_examples or not any(e.row for e in answered.examples)):
         found["per_file"] = _per_file(spec, answered)
-    sections = [*kind.answers_sections(answered, spec.work), *([likeness.section(compared, kind.things)] if compared is not None else []), *wanted.sections]
+    sections = [
+        *kind.answers_sections(answered, spec.work),
+        *([likeness.section(compared, kind.things)] if compared is not None else []),
+        *wanted.sections,
+    ]
     results.finish(
         spec, settings, "prediction", model.description["task"], asking.events, asking.began, prediction=found, versions=versions,
         metric_info=described(answered.target.metrics), about=about,

@@ -15,7 +15,7 @@ Colour = tuple[int, int, int]
 _Paint = TypeVar("_Paint")
 _Ground = TypeVar("_Ground")
 LIGHT: Colour = (245, 245, 245)  # of the ground in palettes
-GREY: Colour = (176, 176, 176)  # of the ground in pictures, where it is the grey picture
+GREY: Colour = (150, 150, 150)  # of the ground in pictures, where it is the grey picture
 _APART, _APART_TO_SOME = 20.0, 10.0  # of CIE L*a*b*: two colours over a picture are told apart from there on; and by those without red or green cones
 _DULL, _DARK = 20.0, 45.0  # chroma and lightness of a colour below which it is taken for the grey picture, or for unknown pixels
 # What people without red or green cones see of red, green and blue that are linear in light: Machado, Oliveira and Fernandes (2009), severity 1.

@@ -98,8 +98,8 @@ class OfPixels(target.WithoutSingleAnswers):
 @dataclass(frozen=True)
 class PixelClasses(OfPixels):
     """The label map: the position of a label is the class of a pixel. The limits of the promise are those of the share of each class, those of
-    ``of_pixels`` the probabilities from which each class of a pixel is possible, at the ``temperature`` of the network. ``colours`` are those of the classes in masks
-    to learn from that are in colours."""
+    ``of_pixels`` the probabilities from which each class of a pixel is possible, at the ``temperature`` of the network.
+    ``colours`` are those of the classes in masks to learn from that are in colours."""
 
     labels: tuple[str, ...]
     promise: Promise | None = None
@@ -111,7 +111,7 @@ class PixelClasses(OfPixels):
     promise_of: ClassVar[Unit] = Unit("areas of classes in pictures", "pictures")
     first: ClassVar[str] = MIOU
     metrics: ClassVar[Metrics] = table(
-        Metric(MIOU, "mean IoU", judges=True), Metric(ACCURACY, "pixel accuracy"), Metric(BORDERS, "boundary F1"), LOSS
+        Metric(MIOU, "mean IoU", judges=True, perfect=1.0), Metric(ACCURACY, "pixel accuracy"), Metric(BORDERS, "boundary F1"), LOSS
     )
 
     @property
