@@ -37,14 +37,10 @@ def _areas(answered: Answered) -> list[Block]:
         known = bool(metres[of].all())
         for number, label in enumerate(target.labels):
             pixels = float(counts[of, number].sum())
-            square = [_square(float((counts[of, number] * metres[of]).sum())) if known else Cell()] * bool(metres.any())
+            square = [Cell(value=round(float((counts[of, number] * metres[of]).sum()))) if known else Cell()] * bool(metres.any())
             rows.append([Cell(name), Cell(label), Cell(value=pixels), Cell(value=pixels / total), *square])
     columns = [Column("File"), Column("Class"), Column("Pixels", COUNT), Column("Share"), *[Column("Area in m²", COUNT)] * bool(metres.any())]
     note = "Pixels without data are in no class. predictions.csv has this for each file."
     if metres.any():
         note += " Areas are those in the plane of the reference system of the scene."
     return [blocks.table("Areas of the classes", columns, rows, note=note)]
-
-
-def _square(metres: float) -> Cell:
-    return Cell(value=round(metres))
