@@ -106,7 +106,7 @@ def examples(asking: export.Asking, launcher) -> None:
     events.decision("rows", len(rows_read), f"A model for {described['task']} predicts {len(rows_read)} rows of {some(files, 3)}.")
     truth = target.encode(targets(rows_read))
     stop.check(spec.folder)
-    events.phase("predict", f"Predicting {len(rows_read):,} rows.")
+    events.phase("predict", f"Predicting {count(len(rows_read), kind.called(described['task'], rows_read))}.")
     many = parted.are_many(kind, rows_read) and PICTURE not in wanted.types.values()  # which other processes do not find by their names
     in_parts = parted.Parted(Question(spec, settings, model, target), rows_read, truth, launcher, events) if many else None
     if in_parts is not None:

@@ -56,6 +56,10 @@ class Kind(Reading, Training, Networks, Results, Answering):
         """What an example of ``task`` is called, in the singular."""
         return self.things.removesuffix("s")
 
+    def called(self, task: str, examples: Sequence[Example]) -> str:
+        """What these ``examples`` are called, in the singular, where that depends on more than the task."""
+        return self.thing(task)
+
     def target(self, data: Dataset) -> Target:
         """The target of ``data``, learnt from the training targets."""
         raise NotImplementedError

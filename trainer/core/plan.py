@@ -141,6 +141,12 @@ class Plan:
     champion: Saved | None = None
     details: Any = None  # what the kind itself needs in the workers
     search: "Search | None" = None
+    called: str = ""  # an example, in the singular; empty for what the kind calls one
+
+    @property
+    def thing(self) -> str:
+        """What an example is called, in the singular."""
+        return self.called or self.kind.thing(self.task)
 
     @property
     def models(self) -> Path:

@@ -49,7 +49,7 @@ def prediction(
     samples = kind.answers_samples(answered)
     found = {
         "model": _model(model, answered.target),
-        "unit": unit or kind.thing(model.description["task"]),
+        "unit": unit or kind.called(model.description["task"], answered.examples),
         "rows": len(answered.examples),
         "skipped": read.skipped,
         "files": results.first(read.files),
@@ -63,7 +63,11 @@ def prediction(
     }  # fmt: skip
     if of_examples and samples is None and (kind.files_are_examples or not any(e.row for e in answered.examples)):
         found["per_file"] = _per_file(spec, answered)
-    sections = [*kind.answers_sections(answered), *([likeness.section(compared, kind.things)] if compared is not None else []), *wanted.sections]
+    sections = [
+        *kind.answers_sections(answered, spec.work),
+        *([likeness.section(compared, kind.things)] if compared is not None else []),
+        *wanted.sections,
+    ]
     results.finish(
         spec, settings, "prediction", model.description["task"], asking.events, asking.began, prediction=found, versions=versions,
         metric_info=described(answered.target.metrics), about=about,

@@ -1,5 +1,7 @@
 """One picture that shows what a model answers: some pictures with words above them and a legend below. The service shows it where the results are."""
 
+import base64
+import io
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,18 +9,21 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-from trainer.export import results
+from trainer.core import blocks
+from trainer.export import display, results
 
 FILE = "overlay.png"
-WIDTH = 1024  # pixels
+WIDTH = 1024  # pixels at most
 MOST = 3  # pictures that are shown
 _HIGHEST = 640  # pixels of a picture in it
+_NARROWEST, _OF_WORDS = 512, 320  # pixels of the sheet, and of a column, so that words fit
 _LARGER = 4  # times that a small picture is enlarged, at most
 _GAP, _LINE, _LETTERS, _PATCH = 12, 26, 17, 16  # pixels between pictures, and of a line, a letter and a patch of colour
 _ENTRIES = 18  # of a legend
 _LETTERS_OF_A_NAME = 200
 _COLOURS, _GREYS = 256, 8  # of the file, and those of them that are kept for letters
 _CUT = "..."
+_REPORTED, _COLOURS_REPORTED, _BYTES_REPORTED = (480, 360, 240, 160), 64, 30_000  # pixels of the longer side in a report, colours, and bytes
 _WHITE, _INK = (255, 255, 255), (34, 34, 34)
 
 Colour = tuple[int, int, int]
@@ -30,6 +35,18 @@ class Panel:
 
     picture: Image.Image
     words: str
+
+
+def in_report(picture: Image.Image, caption: str) -> blocks.Picture | None:
+    """A picture in few colours and as large as a report takes it; None where it is large even so."""
+    for side in _REPORTED:
+        shown = picture.convert("RGB")
+        shown.thumbnail((side, side), Image.Resampling.BOX)
+        data = io.BytesIO()
+        shown.quantize(_COLOURS_REPORTED, dither=Image.Dither.NONE).save(data, "PNG", optimize=True)
+        if data.tell() <= _BYTES_REPORTED:
+            return blocks.Picture(base64.b64encode(data.getvalue()).decode(), display.short(caption))
+    return None
 
 
 def write(out: Path, panels: Sequence[Panel], columns: int, legend: Sequence[tuple[Colour, str]], text: str) -> dict[str, dict]:
@@ -55,13 +72,15 @@ def _of_few_colours(sheet: Image.Image, legend: Sequence[Colour]) -> Image.Image
 
 def _drawn(panels: Sequence[Panel], columns: int, legend: Sequence[tuple[Colour, str]]) -> Image.Image:
     font = ImageFont.load_default(_LETTERS)
-    wide = (WIDTH - _GAP * (columns + 1)) // columns
-    fitted = [_fitted(p.picture, wide) for p in panels]
+    most = (WIDTH - _GAP * (columns + 1)) // columns
+    fitted = [_fitted(p.picture, most) for p in panels]
+    wide = max(*(p.width for p in fitted), min(most, _OF_WORDS))
+    width = max(_NARROWEST, _GAP + columns * (wide + _GAP))
     rows = [range(i, min(len(panels), i + columns)) for i in range(0, len(panels), columns)]
     highs = [_LINE + max(fitted[i].height for i in row) + _GAP for row in rows]
-    entries = _placed(legend, font)
+    entries = _placed(legend, font, width)
     last = entries[-1][1] + _LINE if entries else 0
-    sheet = Image.new("RGB", (WIDTH, _GAP + sum(highs) + last + _GAP), _WHITE)
+    sheet = Image.new("RGB", (width, _GAP + sum(highs) + last + _GAP), _WHITE)
     pen = ImageDraw.Draw(sheet)
     top = _GAP
     for row, high in zip(rows, highs):
@@ -83,16 +102,16 @@ def _fitted(picture: Image.Image, wide: int) -> Image.Image:
     return picture.convert("RGB").resize(size, Image.Resampling.NEAREST if scale > 1 else Image.Resampling.BOX)
 
 
-def _placed(legend: Sequence[tuple[Colour, str]], font) -> list[tuple[int, int, Colour, str]]:
-    """The entries of a legend with the place of each: pixels from the left, and below its top."""
-    named = [(colour, _cut(_plain(name) or f"class {i}", WIDTH // 2, font)) for i, (colour, name) in enumerate(legend[:_ENTRIES], 1)]
+def _placed(legend: Sequence[tuple[Colour, str]], font, width: int) -> list[tuple[int, int, Colour, str]]:
+    """The entries of a legend on a sheet of this ``width``, with the place of each: pixels from the left, and below its top."""
+    named = [(colour, _cut(_plain(name) or f"class {i}", width // 2, font)) for i, (colour, name) in enumerate(legend[:_ENTRIES], 1)]
     if len(legend) > _ENTRIES:
         named.append((_WHITE, f"and {len(legend) - _ENTRIES} more"))
     placed = []
     left, below = _GAP, 0
     for colour, name in named:
         needed = _PATCH + 8 + int(font.getlength(name)) + 2 * _GAP
-        if left + needed > WIDTH and left > _GAP:
+        if left + needed > width and left > _GAP:
             left, below = _GAP, below + _LINE
         placed.append((left, below, colour, name))
         left += needed

@@ -92,7 +92,7 @@ def training(
         estimate_seconds=outcome.estimate_seconds,
         hardware=outcome.hardware,
         versions={**outcome.versions, "ray": version("ray")},
-        unit=plan.kind.thing(plan.task), metric_info=described(plan.target.metrics),
+        unit=plan.thing, metric_info=described(plan.target.metrics),
         metric=plan.metric, best_epoch=at.best_epoch, best_step=at.best_step, metrics=figures,
         model=model, usage=usage(prepared, data, model, out / "model"),
         data=results.data_of(data, prepared.encoder.described(), _samples(data), plan.target),
@@ -118,7 +118,7 @@ def check(run: "Run", settings: Settings, data: Dataset, prepared: "Prepared", t
         run.spec, settings, "check", data.task, run.events, run.began,
         checks=[{"code": "worker", "level": "ok", "text": ready}, *data.checks],
         estimate_seconds=round(trial.seconds, 1), hardware=trial.hardware, versions=trial.versions,
-        unit=data.kind.thing(data.task),
+        unit=data.kind.called(data.task, data.splits["train"]),
         **(parts or {"data": results.data_of(data, prepared.encoder.described(), _samples(data), prepared.plan.target)}),
     )  # fmt: skip
 

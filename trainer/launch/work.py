@@ -97,7 +97,7 @@ def _train(plan: Plan, rank: int, world: int, device: str, threads: int, lease: 
             _answers(trained.model, plan, ctx.device)
             plan.kind.after_training(trained.model, plan, ctx.device, None)
         return None
-    events.phase("test", f"Measuring the best model (epoch {trained.position.best_epoch:g}) on data that it has not seen.")
+    events.phase("test", f"Measuring the best model (epoch {round(trained.position.best_epoch, 2):g}) on data that it has not seen.")
     champion = None if plan.champion is None or plan.champion.rows is None else predict_with(plan.champion, ctx.device)
     outcome = _measured(ctx, plan, trained, lease.folder / "model", workers, champion, events, time.monotonic() - began)
     if trained.stopped in (loop.ALL_DONE, loop.EARLY, loop.AFTER, loop.TIME_LIMIT) and frozen.is_tried(plan, trained.stopped == loop.TIME_LIMIT):

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from trainer.errors import UserError, some
 
+_SHOWN = 0.0005  # half of the last digit that people see of a score
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -15,6 +17,11 @@ class Metric:
     higher_is_better: bool = True
     unit: str = ""
     judges: bool = False  # whether it grades a model; where no metric does, the one that chooses the model does
+    perfect: float | None = None  # the value than which none is better, where a training is to end soon after it; None for no end
+
+    def is_perfect(self, value: float) -> bool:
+        """Whether ``value`` is shown as the best there is."""
+        return self.perfect is not None and abs(value - self.perfect) < _SHOWN
 
     def described(self) -> dict:
         """The entry of this metric in ``metric_info`` of result.json."""

@@ -11,7 +11,7 @@ from trainer.core import registry
 from trainer.core.plan import Rows
 from trainer.errors import UserError
 from trainer.kinds.tokens.target import NO_WORD, WordPlaces
-from trainer.measure.metric import CLASSIFICATION
+from trainer.measure.metric import CLASSIFICATION, Metric, table as metrics
 from trainer.models.catalogue import Base
 from trainer.run_folder.events import Events
 from trainer.targets.classes import Classes
@@ -273,6 +273,30 @@ def test_the_best_evaluation_has_the_best_metric_and_then_the_smallest_loss(metr
         assert found is (made.at.best_step == made.at.step)
     assert (made.at.best_step, made.at.best_epoch, made.at.best_value) == (10 * best, best, values[best - 1][0])
     assert (made.at.evaluations, made.at.since_best) == (len(values), len(values) - best)
+
+
+PERFECT = SimpleNamespace(metrics=metrics(Metric("iou", "IoU", perfect=1.0), Metric("other", "other")))
+
+
+@pytest.mark.parametrize(
+    ("metric", "values", "reason"),
+    [
+        ("iou", [(1.0, 0.30), *[(1.0, 0.295 - 0.001 * i) for i in range(5)]], loop.EARLY),  # the loss still falls, without an effect
+        ("iou", [(0.9996, 0.03)] * 6, loop.EARLY),  # shown as 1.000
+        ("iou", [(0.9994, 0.03 - 0.001 * i) for i in range(6)], loop.ALL_DONE),
+        ("iou", [(1.0, 0.30 - 0.02 * i) for i in range(6)], loop.ALL_DONE),
+        ("iou", [(1.0, 0.30), *[(1.0, 0.299)] * 3, (0.9, 0.2), *[(1.0, 0.1 - 0.001 * i) for i in range(5)]], loop.ALL_DONE),
+        ("other", [(1.0, 0.30 - 0.001 * i) for i in range(6)], loop.ALL_DONE),
+    ],
+)
+def test_a_training_ends_where_its_score_cannot_become_better_and_the_loss_hardly_falls(metric, values, reason):
+    made = training(plan=SimpleNamespace(metric=metric, target=PERFECT), settings=SimpleNamespace(early_stopping_patience=57))
+    for number, (value, loss) in enumerate(values, 1):
+        made.at.step = number
+        made._judge({metric: value, "loss": loss})
+    assert made.stop_reason() == reason
+    made.settings.early_stopping_patience = 0
+    assert made.stop_reason() == loop.ALL_DONE
 
 
 def test_a_metric_that_cannot_be_computed_is_told_with_those_that_can():

@@ -32,6 +32,7 @@ from trainer.train.step import Stepper
 ALL_DONE, EARLY, TIME_LIMIT, STOPPED, DIVERGED = "all epochs done", "early stopping", "time limit", "stopped by a person", "diverged"
 AFTER = "stop_after reached"
 CHECKPOINT_SECONDS = 300.0  # between two checkpoints, if the evaluations are further apart
+SETTLED, GAIN = 5, 0.01  # evaluations with a perfect score without such a gain of the loss, after which a training ends
 BETWEEN_SAVES_SECONDS = 2.0  # if evaluations follow each other faster, only the best models are saved
 
 
@@ -110,9 +111,7 @@ class Training:
         self.optimization = Optimization(self.model, self.settings, self.rate, self.steps, self.stepper.scaler)
         self.checkpoints = Checkpoints(Path(plan.folder) / folder, plan.digest, self.settings.keep_checkpoints, events.lease)
         self.consensus = Consensus(ctx, plan)
-        self.reporter = reporter or ProgressReporter(
-            ctx, Path(plan.folder) / TENSORBOARD, events, self.settings.epochs, self.steps, plan.kind.thing(plan.task)
-        )
+        self.reporter = reporter or ProgressReporter(ctx, Path(plan.folder) / TENSORBOARD, events, self.settings.epochs, self.steps, plan.thing)
         if not has_head:
             self.reporter.warning("freeze_encoder", "This model has no encoder to freeze, so all its weights are trained.")
         self.at = Position()
@@ -222,7 +221,7 @@ class Training:
         patience = self.settings.early_stopping_patience
         if self.at.step >= self.end:
             return AFTER if self.end < self.steps else ALL_DONE
-        return EARLY if patience and self.at.since_best >= patience else ALL_DONE
+        return EARLY if patience and (self.at.since_best >= patience or self.at.settled >= SETTLED) else ALL_DONE
 
     def finish(self, stopped: str) -> Trained:
         self.checkpoints.load_best(self.at.best_step, self.model)
@@ -282,6 +281,12 @@ class Training:
         if best:
             at.best_step, at.best_epoch, at.best_value, at.best_loss = at.step, self._epoch(), value, loss
         at.since_best = 0 if best else at.since_best + 1
+        if not self.plan.target.metrics[self.plan.metric].is_perfect(value):
+            at.settled, at.settled_loss = 0, None
+        elif at.settled_loss is None or loss < at.settled_loss - GAIN:
+            at.settled, at.settled_loss = 0, loss
+        else:
+            at.settled += 1
         return best
 
     def _save(self) -> None:

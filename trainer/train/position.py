@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 @dataclass
 class Position:
     """The position of a training. ``total`` (loss) and ``rows`` count from the last evaluation, after step ``measured``. ``seconds`` is
-    the time of the steps; ``spent`` includes evaluations and checkpoints. ``scaler`` is the state of the gradient scaler in fp16.
+    the time of the steps; ``spent`` includes evaluations and checkpoints. ``scaler`` is the state of the gradient scaler in fp16. ``settled`` counts
+    evaluations with a perfect score in which the loss hardly fell from ``settled_loss``.
 
     A worker hands it to the driver, so this module does not import torch.
     """
@@ -25,4 +26,6 @@ class Position:
     spent: float = 0.0
     rows_seen: int = 0
     resumed: int = 0
+    settled: int = 0
+    settled_loss: float | None = None
     scaler: dict = field(default_factory=dict)

@@ -47,7 +47,8 @@ class ProgressReporter:
         if seconds > most:
             self.events.warning(
                 "time_limit",
-                f"This is longer than the {estimate.spelled(most)} that max_minutes leaves: the training will stop early with its best model. "
+                f"The training needs about {estimate.spelled(seconds)}, more than the {estimate.spelled(most)} that max_minutes leaves: it will stop "
+                "early with its best model. "
                 "Increase max_minutes, or set fewer epochs, a smaller max_examples or a smaller model.",
             )
 

@@ -116,6 +116,7 @@ def make(spec: Spec, settings: Settings, data: Dataset, wanted: Wanted, events: 
         digest=digest(settings, data.split_sha256, base, encoder.shape),
         champion=champion(spec, data, target),
         details=kind.details(encoder, data, settings),
+        called=kind.called(data.task, data.splits["train"]),
     )
     return Prepared(plan, encoder)
 

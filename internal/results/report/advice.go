@@ -28,6 +28,8 @@ func learningSentence(c chart.Curves, r *results.Result) string {
 	switch {
 	case best <= 0 || last <= 0:
 		return ""
+	case best >= last && last > 1 && r.Training.Stopped == results.StoppedEarly:
+		return fmt.Sprintf("The validation %s could not become better, so training stopped early. %s", r.Named(r.Metric).Words(), kept)
 	case best >= last && last > 1:
 		return fmt.Sprintf("The best validation %s was in the last of %s epochs: more epochs may improve it. %s",
 			r.Named(r.Metric).Words(), text.Decimal(last, 2), kept)

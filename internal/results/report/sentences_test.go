@@ -31,6 +31,7 @@ func TestTheSentenceOfALearningCurve(t *testing.T) {
 		"the last epoch is best":    {3, 3, "", loss, "The best validation accuracy was in the last of 3 epochs: more epochs may improve it. The model of epoch 3 was kept."},
 		"an earlier epoch is best":  {2, 3, "", loss, "The best validation accuracy was in epoch 2 of 3; later epochs did not improve it. The model of epoch 2 was kept."},
 		"it stopped early":          {2, 5, results.StoppedEarly, loss, "The best validation accuracy was in epoch 2 of 5; later epochs did not improve it, so training stopped early. The model of epoch 2 was kept."},
+		"it could not be better":    {5, 5, results.StoppedEarly, loss, "The validation accuracy could not become better, so training stopped early. The model of epoch 5 was kept."},
 		"the time limit":            {1.25, 2, results.StoppedByTime, loss, "The best validation accuracy was in epoch 1.25 of 2; later epochs did not improve it; the time limit ended training. The model of epoch 1.25 was kept."},
 		"it diverged":               {1, 2, results.StoppedDiverged, loss, "The best validation accuracy was in epoch 1 of 2; later epochs did not improve it; training diverged. The model of epoch 1 was kept."},
 		"one epoch":                 {1, 1, "", loss, "The model was trained for 1 epoch."},

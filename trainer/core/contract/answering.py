@@ -73,8 +73,8 @@ class Answering:
         those below ``answers`` into one archive. ``work`` is the folder of the start, in which workers may have left answers."""
         return {}
 
-    def answers_sections(self, answered: Answered) -> list[Section]:
-        """Further sections of the report of a prediction."""
+    def answers_sections(self, answered: Answered, work: Path) -> list[Section]:
+        """Further sections of the report of a prediction, after ``answer_files``."""
         return []
 
     def answers_scores(self, answered: Answered, rows: numpy.ndarray, seed: int) -> Report:

@@ -152,6 +152,8 @@ def _by_numbers(by_name: dict[str, list], name: str, masked: list[str]) -> Itera
     by_key = {(*(f.lower() for f in folders), _only_number(stem)): image for image, folders, stem in by_name[name]}
     if len(by_key) < len(by_name[name]) or any(key[-1] is None for key in by_key):
         return
+    above = {folder for other in masked for _, folders, _ in by_name[other] for folder in folders}
+    numbered = _tell_apart(above), _tell_apart(set(masked))
     for where in ("above", "in its name", "beside"):
         found: list[tuple[Input, Input | None, str]] = []
         for mask, folders, stem, beside in ((*m, other) for other in masked for m in by_name[other]):
@@ -159,7 +161,8 @@ def _by_numbers(by_name: dict[str, list], name: str, masked: list[str]) -> Itera
             ways = [(lower[:i] + lower[i + 1 :], folder) for i, folder in enumerate(folders)]
             if where != "above":
                 ways = [(lower, beside if where == "beside" else _bare(_DIGITS.sub("", stem)))]
-            own = [(mask, by_key.get((*key, number)), word) for key, word in ways if _can_be_class(word)]
+            with_digits = numbered[where == "beside"] and where != "in its name"
+            own = [(mask, by_key.get((*key, number)), word) for key, word in ways if _can_be_class(word, with_digits)]
             if not own:  # a mask whose class no name says
                 break
             found.append(next((one for one in own if one[1] is not None), own[0]))
@@ -176,8 +179,16 @@ def _only_number(stem: str) -> str | None:
     return found[0].lstrip("0") or "0" if len(found) == 1 else None
 
 
-def _can_be_class(word: str) -> bool:
-    return bool(_bare(word)) and not _DIGITS.search(word) and names.split_of(f"{word}/x") is None
+def _can_be_class(word: str, with_digits: bool) -> bool:
+    """Whether a word names a class. ``with_digits`` allows these in it."""
+    return bool(_bare(word)) and (with_digits or not _DIGITS.search(word)) and names.split_of(f"{word}/x") is None
+
+
+def _tell_apart(folders: set[str]) -> bool:
+    """Whether folders have names of their own besides their numbers, as ice2 and water have. Those that differ in numbers alone (site1, site2) may be
+    places, people or objects."""
+    left = [_bare(_DIGITS.sub("", folder)).lower() for folder in folders if names.split_of(f"{folder}/x") is None]
+    return len(left) > 1 and all(left) and len(set(left)) == len(left)
 
 
 def _by_endings(split: list) -> Iterator[_Way]:

@@ -172,7 +172,7 @@ class ObjectsInPictures(ExampleKind):
 
         return delivered.table(answered.examples, answered.target, [answered.target.boxes(row) for row in answered.outputs])
 
-    def answers_sections(self, answered):
+    def answers_sections(self, answered, work):
         from trainer.kinds.objects import results
 
         return results.of_prediction(answered)

@@ -41,7 +41,7 @@ class Objects:
     key: ClassVar[str] = "objects"
     promise_of: ClassVar[Unit] = sure.PICTURES
     metrics: ClassVar = table(
-        Metric(AP, "AP50:95"), Metric(AP50, "AP50", judges=True), Metric(AR, "recall50:95"),
+        Metric(AP, "AP50:95", perfect=1.0), Metric(AP50, "AP50", judges=True), Metric(AR, "recall50:95"),
         Metric(COUNTS, "count error", higher_is_better=False, unit="objects of a picture"), LOSS,
     )  # fmt: skip
     exact: ClassVar[bool] = False

@@ -64,6 +64,11 @@ class Classes:
         return nearest[which].astype(numpy.uint8)
 
     @property
+    def in_colours(self) -> tuple[tuple[int, int, int], ...]:
+        """The colour of each class in masks in colours; empty for masks of numbers."""
+        return tuple((v >> 16, v >> 8 & 255, v & 255) for v in self.values) if self.colours else ()
+
+    @property
     def nodata_in_words(self) -> str:
         """What pixels without a class are in the masks."""
         if self.nodata is None:

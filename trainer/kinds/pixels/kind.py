@@ -67,7 +67,7 @@ class Pixels(ExampleKind):
 
     def target(self, data) -> PixelClasses | PixelNumbers:
         coding = data.splits["train"][0].content.coding
-        return PixelClasses(data.labels) if data.labels else PixelNumbers(coding.mean, coding.std)
+        return PixelClasses(data.labels, colours=coding.in_colours) if data.labels else PixelNumbers(coding.mean, coding.std)
 
     def labels_of(self, target: str, separator: str) -> list[str]:
         return target.split(separator)
@@ -225,10 +225,18 @@ class Pixels(ExampleKind):
 
         return results.samples(answered)
 
-    def answers_sections(self, answered):
+    def answers_sections(self, answered, work):
+        from trainer.kinds.pixels import answered as answers
         from trainer.kinds.pixels.sure import words
 
-        return words.answers(answered.target)
+        return [*answers.sections(answered, work), *words.answers(answered.target)]
+
+    def called(self, task, examples) -> str:
+        from trainer.kinds.pixels.scenes import units, where
+
+        if examples and all(isinstance(e.content, units.Asked) for e in examples):
+            return "scene"
+        return "block" if examples and all(where.is_block(e) for e in examples) else self.thing(task)
 
     def answer_files(self, answered, work, out) -> dict[str, dict]:
         from trainer.kinds.pixels import delivery, overlay, question

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy
 from PIL import Image
 
+from trainer.core import blocks
+from trainer.core.blocks import Block
 from trainer.core.example import Example
 from trainer.data import rasters
 from trainer.data.pictures import colours
@@ -23,7 +25,6 @@ from trainer.kinds.pixels.target import PixelClasses
 
 FOLDER = "drawn"  # in the folder of a start: a picture for each of the first examples
 SIDE = 1024  # pixels of the longer side of such a picture
-_DARK = (85, 85, 85)  # of pixels without a class, in the legend
 _FILE = re.compile(r"[0-9]+\.png")
 
 
@@ -55,21 +56,35 @@ def of_training(finished: Finished) -> dict[str, dict]:
 
 def of_prediction(answered: Answered, work: Path, out: Path) -> dict[str, dict]:
     """Write the picture of the first answers, which workers and driver have drawn below ``work``. Gives what is told of it."""
+    drawn = _first(work)
+    panels = [Panel(image, f"{_name(answered.examples[n].file)} ({_extent(answered.examples[n])})") for n, image in drawn]
+    text = f"The answers for {some([answered.examples[n].file for n, _ in drawn])}. {words(answered.target)}"
+    return sheet.write(out, panels, min(2, len(panels)) or 1, legend(answered.target), text)
+
+
+def in_report(answered: Answered, work: Path) -> list[Block]:
+    """The same pictures for the report."""
+    shown_there = [sheet.in_report(image, f"{answered.examples[n].file} ({_extent(answered.examples[n])})") for n, image in _first(work)]
+    found = [picture for picture in shown_there if picture is not None]
+    return [blocks.pictures("What the model answers", found, text=[words(answered.target)])] if found else []
+
+
+def _first(work: Path) -> list[tuple[int, Image.Image]]:
+    """The first answers that were drawn, with the numbers of their examples."""
     folder = work / FOLDER
     numbers = sorted(int(f.stem) for f in folder.iterdir() if _FILE.fullmatch(f.name)) if folder.is_dir() else []
-    panels = []
+    found = []
     for number in numbers[: sheet.MOST]:
         with Image.open(folder / f"{number}.png") as image:
-            panels.append(Panel(image.convert("RGB"), f"{_name(answered.examples[number].file)} ({_extent(answered.examples[number])})"))
-    text = f"The answers for {some([answered.examples[n].file for n in numbers[: sheet.MOST]])}. {words(answered.target)}"
-    return sheet.write(out, panels, min(2, len(panels)) or 1, legend(answered.target), text)
+            found.append((number, image.convert("RGB")))
+    return found
 
 
 def legend(target) -> list[tuple[sheet.Colour, str]]:
     if isinstance(target, PixelClasses):
-        paints = painted.colours_of(target.labels)
-        named = [(paint or painted.LIGHT, label if paint else f"{label}: not painted") for paint, label in zip(paints, target.labels)]
-        return [*named, (_DARK, "no class or no data: dark")]
+        paints = painted.of_target(target)
+        named = [(paint or painted.GREY, label if paint else f"{label}: grey") for paint, label in zip(paints, target.labels)]
+        return [*named, (shown.DARK, "no class or no data: dark")]
     low, high = shown.range_of(target)
     steps = [(colour, f"{low + (high - low) * i / (len(SCALE) - 1):.4g}") for i, colour in enumerate(SCALE)]
     return [*steps, (colours.NO_DATA, "no data")]
@@ -80,11 +95,14 @@ def words(target) -> str:
     if not isinstance(target, PixelClasses):
         low, high = shown.range_of(target)
         return f"Dark violet is {low:.4g} or less, yellow is {high:.4g} or more, grey is unknown."
-    said = [f"{name} is {label}" for name, label in zip(painted.names_of(target.labels), target.labels) if name]
-    again = " Several classes have the same colour." * painted.repeat(target.labels)
-    ground = f"{target.labels[0]} is not painted, and " if painted.has_ground(target.labels) else ""
-    coloured = some(said, 16)
-    return f"{coloured[:1].upper()}{coloured[1:]}; {ground}unknown pixels are dark.{again}"
+    ground = f"{target.labels[0]} is grey, and " if painted.has_ground(target.labels) else ""
+    said = [f"{name} is {label}" for name, label in zip(painted.names_of(target), target.labels) if name and name != label]
+    coloured = some(said, 16) or "the colours name the classes"
+    own = " The colours are those of the masks." * painted.has_own(target)
+    if target.colours and not own:
+        own = " The delivered masks keep the colours of the training masks, which people could not tell apart here."
+    again = " Several classes have the same colour." * (painted.repeat(target.labels) and not painted.has_own(target))
+    return f"{coloured[:1].upper()}{coloured[1:]}; {ground}unknown pixels are dark.{own}{again}"
 
 
 def _extent(example: Example) -> str:

@@ -15,7 +15,7 @@ from trainer.export.finished import Answered, Finished
 from trainer.kinds.pixels import codings, delivery, overlay, shown
 from trainer.kinds.pixels.encoder import Encoder
 from trainer.kinds.pixels.numbers import PixelNumbers
-from trainer.kinds.pixels.scenes import units, where
+from trainer.kinds.pixels.scenes import areas, units, where
 from trainer.kinds.pixels.sure import words
 from trainer.kinds.pixels.target import Counted, PixelClasses, ious
 from trainer.measure import intervals
@@ -106,8 +106,14 @@ def table(examples, target, figures: numpy.ndarray, known: numpy.ndarray) -> str
     if not isinstance(target, PixelClasses):
         head = ["file", "pixels", "mean predicted", *promises, *["mean", "rmse"] * more]
         return display.table(head, (_numbers(e, target, f, k, more) for e, f, k in zip(examples, figures, known)))
-    head = ["file", "class", "predicted pixels", "predicted share", *promises, *["pixels", "iou"] * more]
-    return display.table(head, (line for e, f, k in zip(examples, figures, known) for line in _classes(e, target, f, k, more)))
+    placed = any(metres(e) for e in examples)
+    head = ["file", "class", "predicted pixels", "predicted share", *["predicted m2"] * placed, *promises, *["pixels", "iou"] * more]
+    return display.table(head, (line for e, f, k in zip(examples, figures, known) for line in _classes(e, target, f, k, more, placed)))
+
+
+def metres(example: Example) -> float:
+    """Square metres of a pixel of a scene on a plane; 0 where they are not known."""
+    return areas.of_pixel(example.content.scene) if isinstance(example.content, units.Asked) else 0.0
 
 
 def _numbers(example: Example, target: PixelNumbers, figures: numpy.ndarray, known: bool, any_known: bool) -> list:
@@ -118,12 +124,13 @@ def _numbers(example: Example, target: PixelNumbers, figures: numpy.ndarray, kno
     return [*line, *more] if any_known else line
 
 
-def _classes(example: Example, target: PixelClasses, figures: numpy.ndarray, known: bool, any_known: bool):
-    areas, confusion = target.areas(figures), target.confusion(figures)
-    shares = areas / max(1, areas.sum())
+def _classes(example: Example, target: PixelClasses, figures: numpy.ndarray, known: bool, any_known: bool, placed: bool):
+    counts, confusion, each = target.areas(figures), target.confusion(figures), metres(example)
+    shares = counts / max(1, counts.sum())
     within = _ends(example, target, shares, "{:.4f}")
     for number, (label, overlap) in enumerate(zip(target.labels, ious(confusion))):
-        line = [example.file, label, int(areas[number]), f"{shares[number]:.4f}", *within[number]]
+        square = [f"{counts[number] * each:.10g}" if each else ""] * placed
+        line = [example.file, label, int(counts[number]), f"{shares[number]:.4f}", *square, *within[number]]
         more = [int(confusion[number].sum()), f"{overlap:.4f}" if numpy.isfinite(overlap) else ""] if known else ["", ""]
         yield [*line, *more] if any_known else line
 
@@ -158,7 +165,7 @@ def examples(finished: Finished) -> list[dict]:
         if example.content.picture.stat().st_size > _TRIED_BYTES or (largest and max(rasters.size(example.content.picture)) > largest):
             continue
         if isinstance(target, PixelClasses):
-            right, said = (_shares(target, areas) for areas in (target.confusion(figures).sum(axis=1), target.areas(figures)))
+            right, said = (_shares(target, counts) for counts in (target.confusion(figures).sum(axis=1), target.areas(figures)))
         else:
             right, said = _mean(figures[3], figures[0]), _mean(figures[5], figures[6])
         data = base64.b64encode(files.read_bytes(example.content.picture, _TRIED_BYTES)).decode()
@@ -166,10 +173,10 @@ def examples(finished: Finished) -> list[dict]:
     return tried
 
 
-def _shares(target: PixelClasses, areas: numpy.ndarray) -> str:
+def _shares(target: PixelClasses, counts: numpy.ndarray) -> str:
     """The classes with the largest areas, in words."""
-    order = numpy.argsort(-areas, kind="stable")[:_NAMED]
-    return ", ".join(f"{target.labels[i]} {areas[i] / max(1, areas.sum()):.1%}" for i in order if areas[i])
+    order = numpy.argsort(-counts, kind="stable")[:_NAMED]
+    return ", ".join(f"{target.labels[i]} {counts[i] / max(1, counts.sum()):.1%}" for i in order if counts[i])
 
 
 def _mean(total: float, pixels: float) -> str:

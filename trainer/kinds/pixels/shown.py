@@ -24,6 +24,10 @@ _COLOURS = 64  # of a drawn picture, so that it is small
 _BYTES = 24_000
 _KNOWN = 0.25  # share of a window whose truth must be known
 _OPAQUE = 0.6
+_DARKEST, _LIGHTEST = 120.0, 255.0  # grey of a picture below its colours: neither is taken for a class or for what is unknown
+_ENDS, _FLAT = (2, 98), 64.0  # percentiles of a picture that get these greys, and how far apart they are at least, so that noise stays noise
+_UNKNOWN = 0.25  # of the grey, where a pixel has no class
+DARK: painted.Colour = (44, 44, 44)  # of such pixels, in the mean
 _GAP = 4
 WORST, TYPICAL = "worst", "typical"
 TRUTH, ANSWER = "truth", "answer"  # of a typical window, each as a PNG of its own
@@ -129,22 +133,29 @@ def range_of(target: PixelNumbers) -> tuple[float, float]:
 def overlaid(pixels: numpy.ndarray, answer: numpy.ndarray, target: PixelClasses | PixelNumbers) -> numpy.ndarray:
     """Classes as colours over a picture (height x width x 3), or numbers as colours in its place."""
     if isinstance(target, PixelClasses):
-        return coloured(pixels, answer, painted.colours_of(target.labels))
+        return coloured(pixels, answer, painted.of_target(target))
     return colours.of_numbers(answer, *range_of(target))
 
 
 def coloured(pixels: numpy.ndarray, classes: numpy.ndarray, paints: Sequence[painted.Colour | None]) -> numpy.ndarray:
-    """A picture with its classes in the colours ``paints`` on it. A class without a colour is left as it is, unknown pixels are dark.
+    """A picture in light grey with its classes in the colours ``paints`` on it. A class without a colour stays grey, unknown pixels are dark.
 
-    What is painted is grey below the colour, so that the colour is that of the legend."""
-    found = pixels.astype(numpy.float32)
-    grey = found.mean(axis=2, keepdims=True)
+    All is grey below, so that the colours are those of the legend, and false colours of bands are not taken for classes."""
+    grey = _light(pixels)
+    found = numpy.repeat(grey, 3, axis=2)
     for number, paint in enumerate(paints):
         if paint is not None:
             here = classes == number
             found[here] = (1 - _OPAQUE) * grey[here] + _OPAQUE * numpy.asarray(paint, numpy.float32)
-    found[classes >= MOST] /= 3
+    found[classes >= MOST] *= _UNKNOWN
     return found.astype(numpy.uint8)
+
+
+def _light(pixels: numpy.ndarray) -> numpy.ndarray:
+    """A picture in grey between two light ends (height x width x 1, float32), with the contrast that most of its pixels have."""
+    grey = pixels.mean(axis=2, keepdims=True, dtype=numpy.float32)
+    low, high = numpy.percentile(grey, _ENDS)
+    return (_DARKEST + (_LIGHTEST - _DARKEST) * ((grey - low) / max(high - low, _FLAT)).clip(0, 1)).astype(numpy.float32)
 
 
 def _encoded(pixels: numpy.ndarray) -> str:

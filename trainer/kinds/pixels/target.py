@@ -98,18 +98,20 @@ class OfPixels(target.WithoutSingleAnswers):
 @dataclass(frozen=True)
 class PixelClasses(OfPixels):
     """The label map: the position of a label is the class of a pixel. The limits of the promise are those of the share of each class, those of
-    ``of_pixels`` the probabilities from which each class of a pixel is possible, at the ``temperature`` of the network."""
+    ``of_pixels`` the probabilities from which each class of a pixel is possible, at the ``temperature`` of the network.
+    ``colours`` are those of the classes in masks to learn from that are in colours."""
 
     labels: tuple[str, ...]
     promise: Promise | None = None
     temperature: float = temperatures.NONE
     of_pixels: Promise | None = None
+    colours: tuple[tuple[int, int, int], ...] = ()
 
     key: ClassVar[str] = "pixel_classes"
     promise_of: ClassVar[Unit] = Unit("areas of classes in pictures", "pictures")
     first: ClassVar[str] = MIOU
     metrics: ClassVar[Metrics] = table(
-        Metric(MIOU, "mean IoU", judges=True), Metric(ACCURACY, "pixel accuracy"), Metric(BORDERS, "boundary F1"), LOSS
+        Metric(MIOU, "mean IoU", judges=True, perfect=1.0), Metric(ACCURACY, "pixel accuracy"), Metric(BORDERS, "boundary F1"), LOSS
     )
 
     @property
@@ -143,13 +145,16 @@ class PixelClasses(OfPixels):
     def described(self) -> dict:
         promised = {"promise": self.promise, OF_PIXELS: self.of_pixels}
         described = {self.key: list(self.labels), **temperatures.described(self.temperature)}
+        described |= {"colours": [list(c) for c in self.colours]} if self.colours else {}
         return {**described, **{name: made.described() for name, made in promised.items() if made is not None}}
 
     @classmethod
     def restored(cls, description: dict) -> Self:
         labels = tuple(description[cls.key])
+        colours = tuple(tuple(c) for c in description.get("colours", ()))
         promise = promises.restored(description.get("promise"), (len(labels),), most=1.0 + _ROUNDED)
-        return cls(labels, promise, temperatures.restored(description), promises.restored(description.get(OF_PIXELS), (len(labels),), most=1.0))
+        of_pixels = promises.restored(description.get(OF_PIXELS), (len(labels),), most=1.0)
+        return cls(labels, promise, temperatures.restored(description), of_pixels, colours)
 
     def promising(self, answers: Counted, coverage: float) -> tuple[Self, str]:
         true, said = self._shares(answers.figures)

@@ -124,7 +124,7 @@ class SeriesInTime(ExampleKind):
 
         return results.samples(answered)
 
-    def answers_sections(self, answered):
+    def answers_sections(self, answered, work):
         from trainer.kinds.series import results
 
         return results.answers_sections(answered)

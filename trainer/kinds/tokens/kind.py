@@ -150,7 +150,7 @@ class Tokens(ExampleKind):
 
         return to_label.write(to_label.of(answered), out)
 
-    def answers_sections(self, answered):
+    def answers_sections(self, answered, work):
         from trainer.kinds.tokens import to_label
 
         return to_label.sections(to_label.of(answered))

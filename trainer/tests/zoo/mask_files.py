@@ -51,14 +51,14 @@ def _objects(mask, picture="images/{}.png", name=lambda i, number: str(number), 
     return make
 
 
-def _by_number(mask, first=0, picture="images/img_{:03d}.png", number=COUNT):
+def _by_number(mask, first=0, picture="images/img_{:03d}.png", number=COUNT, words=_WORDS):
     """A maker of masks of classes that have nothing but a number in common with their pictures; their numbers begin at ``first``."""
 
     def make(folder):
         for i in range(COUNT):
             write(folder, picture.format(i), png(noise(i)))
         for i in range(number):
-            for word, pixels in zip(_WORDS, squares(i, len(_WORDS))):
+            for word, pixels in zip(words, squares(i, len(words))):
                 write(folder, mask.format(i + first, word), png(pixels))
 
     return make
@@ -172,6 +172,13 @@ ROWS = (
     Row("class-folders-by-number", "images/img_001.png, masks/river/1.png and masks/road/1.png", "labs", "user reports",
         "the numbers pair, and the run says so", _by_number("masks/{1}/{0}.png"),
         Reads(SEGMENTS, KIND, rows=COUNT, classes=("background", *_WORDS), says={"annotations_repaired": "the same number"}), rule=OF_CLASSES),
+    Row("class-folders-with-digits-by-number", "the same with masks/river2 in place of masks/river", "labs", "user reports",
+        "as without digits, because the folders have names of their own", _by_number("masks/{1}/{0}.png", words=("river2", "road")),
+        Reads(SEGMENTS, KIND, rows=COUNT, classes=("background", "river2", "road"), says={"annotations_repaired": "the same number"}),
+        rule=OF_CLASSES),
+    Row("folders-of-places-by-number", "images/img_001.png, masks/site1/1.png and masks/site2/1.png", "labs", "user reports",
+        "no classes, because the folders differ in their numbers alone", _by_number("masks/{1}/{0}.png", words=("site1", "site2")),
+        Refused("ambiguous_label")),
     Row("class-folders-beside-by-number", "images/img_001.png, river/1.png and road/1.png", "labs", "user reports",
         "the numbers pair, and the run says so", _by_number("{1}/{0}.png"),
         Reads(SEGMENTS, KIND, rows=COUNT, classes=("background", *_WORDS), says={"annotations_repaired": "the same number"})),

@@ -71,6 +71,11 @@ class Plane:
         return shapely.transform(placed, moved)
 
 
+def of_pixel(scene: Scene) -> float:
+    """Square metres of a pixel in the plane of the reference system; 0 where that has degrees or is not known."""
+    return Plane(scene).each
+
+
 def extent(scene: Scene) -> list[str]:
     """Width and height of a scene on the plane of its reference system, in words; nothing where that has degrees or is not known."""
     plane = Plane(scene)

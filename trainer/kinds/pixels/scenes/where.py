@@ -24,6 +24,12 @@ def name(scene: str, left: int, top: int) -> str:
     return f"{scene} at {left}, {top}"
 
 
+def is_block(example: Example) -> bool:
+    """Whether an example was cut from a scene: it is called so, and its pixels are in a file of another name."""
+    matched = _NAMED.fullmatch(example.file)
+    return matched is not None and matched[1].rpartition("/")[2] != example.content.picture.name
+
+
 def maps(data: Dataset) -> list[Block]:
     """The maps of the first scenes that were cut into blocks; none where pictures are no blocks."""
     found = [Picture(_map(list(_blocks(data, scene))), display.short(scene)) for scene in data.files[:_MOST] if any(_blocks(data, scene))]

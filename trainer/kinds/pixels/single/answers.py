@@ -106,7 +106,7 @@ class Painter:
         counts = numpy.stack([numpy.bincount(a[a < MOST], minlength=len(labels)) for a in answers])
         shares = counts / numpy.maximum(1, counts.sum(axis=1, keepdims=True))
         sides = [(shown.seen(sending.smaller(p, side), self._encoder.names), sending.smaller(a, side)) for p, a in zip(pictures, answers)]
-        paints = painted.colours_of(labels)
+        paints = painted.of_target(self._target)
         drawn = [sending.png(sending.few_colours(shown.coloured(p, a, paints))) for p, a in sides]
         used = [sending.hexadecimal(paint) for paint in paints]
         legend = {"labels": list(labels), "colours": used, "values": list(delivery.written(coding))}

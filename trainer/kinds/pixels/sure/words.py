@@ -48,12 +48,17 @@ def sentence(target: PixelClasses | PixelNumbers) -> str:
     assert target.of_pixels is not None
     share, limits = percent(target.of_pixels.coverage), target.of_pixels.limits
     if isinstance(target, PixelClasses):
-        least = [f"{label} from {percent(float(f'{limit:.2g}'))} on" for label, limit in zip(target.labels, limits)]
+        least = [f"{label} from {_least(limit)} on" for label, limit in zip(target.labels, limits)]
         said = f"A class is possible for a pixel where its probability is high enough ({', '.join(least[:_LISTED])}), or where it is answered."
         return f"{said} The right class is possible for {share} of the pixels of {_each(target)}."
     parts = [f"{limit:.4g} ({of})" for limit, of in zip(limits, _ranges(target))]
     same = f"{limits[0]:.4g}" if len(set(limits)) == 1 else ", ".join(parts)
     return f"The answer for a pixel is off by at most {same} for {share} of the pixels of {_each(target)}."
+
+
+def _least(limit: float) -> str:
+    """A probability near 0 or 1 in words that are neither of these."""
+    return percent(round(limit, 4) if limit > 0.99 else float(f"{limit:.2g}"))
 
 
 def _each(target: PixelClasses | PixelNumbers) -> str:

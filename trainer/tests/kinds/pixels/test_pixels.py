@@ -310,13 +310,38 @@ def test_the_report_shows_the_worst_windows_first(tmp_path):
 
 @pytest.mark.parametrize(("labels", "painted"), [(("background", "ice"), False), (("0", "1"), False), (("soil", "ice"), True)])
 def test_all_classes_but_the_ground_are_painted_in_the_colours_of_the_legend(labels, painted):
-    pixels, target = numpy.full((1, 3, 3), 100, numpy.uint8), PixelClasses(labels)
-    drawn = shown.overlaid(pixels, numpy.asarray([[0, 1, codings.UNLABELLED]]), target)
-    assert (drawn[0, 0] != 100).any() == painted and (drawn[0, 2] == 33).all()
+    pixels, target = numpy.zeros((4, 4, 3), numpy.uint8), PixelClasses(labels)
+    pixels[:, :2] = 250, 10, 10  # false colours
+    classes = numpy.asarray([[0, 1, 0, 1]] * 3 + [[codings.UNLABELLED] * 4])
+    drawn = shown.overlaid(pixels, classes, target).astype(int)
+    assert (numpy.ptp(drawn[0, [0, 2]], axis=1) > 0).all() == painted, "what is not painted is grey"
+    assert drawn[3].max() < 100 <= drawn[:3].max(axis=2).min(), "what is unknown is darker than all else"
     legend = overlay.legend(target)
-    assert ("not painted" in legend[0][1]) == (not painted) == ("is not painted" in overlay.words(target))
-    lighter = shown.overlaid(pixels + 100, numpy.asarray([[0, 1, codings.UNLABELLED]]), target)
-    assert numpy.ptp(lighter[0, 1].astype(int) - drawn[0, 1]) <= 1, "the picture below makes colours lighter and no others"
+    assert ("grey" in legend[0][1]) == (not painted) == ("is grey" in overlay.words(target))
+    assert numpy.ptp(drawn[0, 1] - drawn[0, 3]) <= 1, "the picture below makes colours lighter and no others"
+
+
+BLACK, RED, BLUE, YELLOW = (0, 0, 0), (230, 25, 75), (0, 90, 200), (255, 225, 25)
+
+
+@pytest.mark.parametrize(
+    ("labels", "colours", "own"),
+    [
+        (("background", "ice", "water"), (BLACK, YELLOW, BLUE), True),
+        (("#000000", "#e6194b", "#005ac8"), (BLACK, RED, BLUE), True),
+        (("background", "ice", "water"), (BLACK, (200, 60, 60), (120, 110, 60)), False),  # alike without green cones
+        (("background", "ice", "water"), (BLACK, (255, 255, 255), BLUE), False),  # white is like a light ground
+        (("soil", "ice", "water"), (BLACK, YELLOW, BLUE), False),  # black is like unknown pixels
+    ],
+)
+def test_pictures_have_the_colours_of_the_masks_where_people_can_tell_them_apart(labels, colours, own):
+    target = PixelClasses(labels, colours=colours)
+    coding = codings.Classes(tuple((r << 16) + (g << 8) + b for r, g, b in colours), colours=True, labels=labels)
+    assert coding.in_colours == colours and PixelClasses.restored(json.loads(json.dumps(target.described()))) == target
+    paints = [colour for colour, _ in overlay.legend(target)[1:3]]
+    masks = [tuple(delivery.palette(coding)[v].tolist()) for v in (1, 2)]
+    assert (paints == masks) == own
+    assert ("colours are those of the masks" in overlay.words(target)) == own == ("keep the colours" not in overlay.words(target))
 
 
 def test_bands_are_seen_as_their_names_say():
@@ -330,7 +355,13 @@ def test_words_that_are_too_long_for_a_sheet_keep_both_ends(tmp_path):
     told = sheet.write(tmp_path, panels, 2, [((230, 159, 0), "x" * 300), ((0, 0, 0), "soil")], "text")
     assert list(told) == [f"out/{sheet.FILE}"]
     with Image.open(tmp_path / sheet.FILE) as image:
-        assert image.width == sheet.WIDTH and (230, 159, 0) in {colour for _, colour in image.convert("RGB").getcolors(1 << 20)}
+        assert image.width < sheet.WIDTH and (230, 159, 0) in {colour for _, colour in image.convert("RGB").getcolors(1 << 20)}
+
+
+def test_the_sheet_of_one_picture_is_as_wide_as_that(tmp_path):
+    sheet.write(tmp_path, [sheet.Panel(Image.new("RGB", (900, 800)), "tall")], 1, [((0, 0, 0), "soil")], "text")
+    with Image.open(tmp_path / sheet.FILE) as image:
+        assert 720 < image.width < 760
 
 
 def test_a_question_without_folder_writes_nothing(tmp_path):

@@ -165,7 +165,9 @@ def test_the_interval_of_each_number_is_a_map_with_two_bands(tmp_path, place, sm
 )
 def test_polygons_have_the_areas_of_the_map_and_keep_holes(tmp_path, place, small_windows, monkeypatch, transform, first):
     monkeypatch.setattr(polygons, "STRIP", 64 * 200)
-    scene = write(tmp_path / "a.tif", ground(300, 420), transform=transform)
+    pixels = ground(300, 420)
+    pixels[:, 40:90, 100:260] = 0
+    scene = write(tmp_path / "a.tif", pixels, transform=transform, nodata=0)
     target = PixelClasses((first, *LABELS[1:]))
     together, question, _ = answered(scene, place, untrained(), target=target)
     told = whole(together, question, place, target)
@@ -174,6 +176,7 @@ def test_polygons_have_the_areas_of_the_map_and_keep_holes(tmp_path, place, smal
         band = made.read(1)
     values = {label: value for label, value in zip(target.labels, (0, 1, 5)) if label != "background"}  # the ground between others has no polygons
     assert set(frame["class"]) == set(values)
+    assert (band[40:90, 100:260] == 255).all() and (band != 255).sum() == 300 * 420 - 50 * 160
     assert ("of all classes but background, with" if len(values) == 2 else "of all classes, with") in told.polygons
     assert frame.crs == POLAR and frame.is_valid.all()
     each = abs(transform.determinant)
@@ -184,7 +187,8 @@ def test_polygons_have_the_areas_of_the_map_and_keep_holes(tmp_path, place, smal
     assert frame["score"].between(1 / 3 - 0.01, 1).all()
     assert any(len(g.interiors) for several in frame.geometry for g in several.geoms)
     drawn = rasterio.features.rasterize(((g, v) for g, v in zip(frame.geometry, frame["class"].map(values))), band.shape, transform=transform)
-    assert (drawn == band).mean() > 0.9999
+    assert (drawn == band)[band != 255].mean() > 0.9999 and not drawn[band == 255].any(), "no polygon covers pixels without data"
+    assert first != "soil" or frame["pixels"].sum() == (band != 255).sum()
     degrees = geopandas.read_file(place[1] / "0.geojson")
     assert len(degrees) == len(frame) and degrees.crs == "EPSG:4326"
     assert degrees.to_crs(POLAR).area.sum() == pytest.approx(frame.area.sum(), rel=1e-3)
@@ -375,7 +379,7 @@ def test_the_small_picture_of_a_scene_is_every_so_many_pixels_of_its_map(tmp_pat
     with rasterio.open(scene) as dataset:
         pixels, _ = units.read(dataset, together.scenes[0].scene, (slice(0, 300), slice(0, 410)), FORM)
     with Image.open(tmp_path / "drawn" / "0.png") as image:
-        assert (numpy.asarray(image) == shown.overlaid(shown.seen(pixels), said, target)[::step, ::step]).all()
+        assert (numpy.asarray(image) == shown.overlaid(shown.seen(pixels)[::step, ::step], said[::step, ::step], target)).all()
     parts.place(question.folder, question.digests[0], together.units[-1].number).unlink()
     overview.draw(together.scenes[0], question.folder, question.digests[0], list(together.units), target, tmp_path / "other", 0)
     assert not (tmp_path / "other").exists()

@@ -6,7 +6,7 @@ import numpy
 import rasterio
 from rasterio.transform import Affine
 from result_checks import check_files, predictions
-from scene_files import POLAR, damage, write
+from scene_files import POLAR, TURNED, damage, write
 
 from trainer.kinds.pixels.scenes import parts
 from trainer.run import run
@@ -48,6 +48,13 @@ def test_a_model_answers_scenes_and_pictures_together(make_run, schemas, tmp_pat
     asked_for = make_run(files, run="pr-scene", kind="predict", probabilities=True, more={"model": model})
     assert run(str(asked_for), "local") == 0
     result = check_files(asked_for.parent, schemas)
+    told = next(x for x in result["sections"] if x["title"] == "Answers")["blocks"]
+    assert [b["title"] for b in told] == ["Areas of the classes", "What the model answers"] and len(told[1]["pictures"]) == 3
+    assert [c["title"] for c in told[0]["columns"]][-1] == "Area in m²" and told[0]["rows"][-1][-1] in ({}, {"text": ""}), "a picture has no area"
+    for line in predictions(asked_for.parent):
+        each = abs(TURNED.determinant) if line["file"] in ("scene.tif", "broken.tif") else 0
+        assert line["predicted m2"] == (f"{int(line['predicted pixels']) * each:.10g}" if each else "")
+    assert result["prediction"]["unit"] == "picture", "not all are scenes"
     answers = {a["path"].removeprefix("out/answers/"): a.get("text", "") for a in result["artifacts"] if "/answers/" in a["path"]}
     assert sorted(answers) == [
         "broken.geojson",
