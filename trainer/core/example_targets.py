@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy
 
-from trainer.core import columnar
+from trainer.core import by_blocks, columnar
 from trainer.core.cells import Codes
 from trainer.core.columnar import Columnar
 from trainer.core.example import Example
@@ -53,6 +53,6 @@ def encoded_targets(examples: Sequence[Example], encode: Callable[[list[str]], n
         return encode(columnar.targets(examples))
     if isinstance(examples.store.targets, Codes):
         different, places = target_codes(examples)
-        return encode(different)[places]
+        return by_blocks.chosen(encode(different), places)
     parts = [encode(block) for block in columnar.in_blocks(examples.store.targets, examples.at)]
     return numpy.concatenate(parts) if parts else encode([])

@@ -26,7 +26,7 @@ def file(write: Callable[[BinaryIO], None], folder: Path) -> mmap.mmap:
     return found
 
 
-def rows(blocks: Iterable[numpy.ndarray], shape: tuple[int, ...], dtype: type, folder: Path) -> numpy.ndarray:
+def rows(blocks: Iterable[numpy.ndarray], shape: tuple[int, ...], dtype: type | numpy.dtype, folder: Path) -> numpy.ndarray:
     """The rows of ``blocks``, of this shape and type together, in a file as above."""
     if not math.prod(shape):
         return numpy.zeros(shape, dtype)

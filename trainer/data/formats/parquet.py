@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 import numpy
 
-from trainer.core import mapped
+from trainer.core import by_blocks, mapped
 from trainer.data.formats import parquet_images
 from trainer.data.formats.arrow_table import ArrowTable
 from trainer.data.formats.memory import CELL_BYTES, MEMORY_SHARE, Looked, check_in_columns, row_bytes, too_large
@@ -129,7 +129,13 @@ def _in_columns(name: str, source, images: dict[str, str], kept: dict[str, str],
     notes += [f"its column {column} contains images" for column in pictures[::-1]]
     if skipped and not images and len(names) < 2:
         raise NotATable(f"contains files that are no images in its column {skipped[0]}")
-    return ArrowTable(Table(name, names, [], notes=notes), cells, numpy.arange(1, len(cells) + 1))
+    return ArrowTable(Table(name, names, [], notes=notes), cells, _row_numbers(len(cells), folder))
+
+
+def _row_numbers(count: int, folder: Path) -> numpy.ndarray:
+    sort = by_blocks.positions(count)
+    blocks = (numpy.arange(i + 1, min(i + by_blocks.BLOCK, count) + 1, dtype=sort) for i in range(0, count, by_blocks.BLOCK))
+    return mapped.rows(blocks, (count,), sort, folder)
 
 
 def _column(cells, names: list[str]):
