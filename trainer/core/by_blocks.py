@@ -6,9 +6,9 @@ BLOCK = 1 << 16  # positions at once
 _SHORT = 1 << 31  # rows whose positions have 32 bits
 
 
-def positions(count: int) -> type:
+def positions(count: int) -> numpy.dtype:
     """The type of the positions of so many rows."""
-    return numpy.int32 if count < _SHORT else numpy.int64
+    return numpy.dtype(numpy.int32 if count < _SHORT else numpy.int64)
 
 
 def chosen(values: numpy.ndarray, at: numpy.ndarray) -> numpy.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -11,6 +12,11 @@ from trainer.core import by_blocks, columnar
 from trainer.core.cells import Codes
 from trainer.core.columnar import Columnar
 from trainer.core.example import Example
+
+if TYPE_CHECKING:
+    from trainer.targets.target import Target
+
+_BLOCK = 1 << 20  # examples at once
 
 
 def have_targets(examples: Sequence[Example]) -> bool:
@@ -45,6 +51,15 @@ def target_numbers(examples: Sequence[Example]) -> numpy.ndarray:
     if isinstance(examples, Columnar):
         return examples.store.targets.numbers(examples.at)
     return numpy.asarray([float(e.target) for e in examples], numpy.float64)
+
+
+def known_places(examples: Sequence[Example], target: Target) -> numpy.ndarray:
+    """The places of the examples whose target is known."""
+    known = numpy.empty(len(examples), bool)
+    step = _BLOCK if isinstance(examples, Columnar) else max(1, len(examples))
+    for start in range(0, len(examples), step):
+        known[start : start + step] = target.known(encoded_targets(examples[start : start + step], target.encode))
+    return by_blocks.true(known)
 
 
 def encoded_targets(examples: Sequence[Example], encode: Callable[[list[str]], numpy.ndarray]) -> numpy.ndarray:

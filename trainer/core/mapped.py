@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 import numpy
 
+_LARGE = 1 << 20  # rows
 _maps: "weakref.WeakSet[mmap.mmap]" = weakref.WeakSet()
 
 
@@ -36,6 +37,11 @@ def rows(blocks: Iterable[numpy.ndarray], shape: tuple[int, ...], dtype: type | 
             opened.write(numpy.ascontiguousarray(block, dtype).data)
 
     return numpy.frombuffer(file(write, folder), dtype).reshape(shape)
+
+
+def kept(found: numpy.ndarray, folder: Path | None) -> numpy.ndarray:
+    """``found``, with very many rows in a file as above."""
+    return found if folder is None or len(found) < _LARGE else rows([found], found.shape, found.dtype, folder)
 
 
 def rest() -> None:

@@ -101,11 +101,8 @@ class Keys:
         store = examples.store
         if id(store) not in self._digests:
             digests = self._digested(Columnar(store))
-            codes = _codes(digests)
+            self._digests[id(store)] = store, digests, mapped.kept(_codes(digests), self._folder)
             mapped.rest()
-            if self._folder is not None and len(codes) >= _LARGE:
-                codes = mapped.rows([codes], codes.shape, codes.dtype, self._folder)
-            self._digests[id(store)] = store, digests, codes
         return self._digests[id(store)][1:]
 
     def _digested(self, whole: Columnar) -> numpy.ndarray:

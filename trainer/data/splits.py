@@ -158,8 +158,8 @@ def stratified(rows: Examples, shares: dict[str, float], keys: Keys, regression:
 
 
 def _deal(members: numpy.ndarray, sizes: numpy.ndarray, quotas: dict[str, int], held: numpy.ndarray) -> None:
-    """Write the splits of ``members``, the next units of a class in their order, into ``held``: until the quota of rows of each split that is held out,
-    which becomes what is left of it, is filled or passed."""
+    """Write the splits of ``members``, the next units of a class in their order, into ``held``, until the quota of rows of each split that is held
+    out is filled or passed. ``quotas`` becomes what is left of each."""
     for name, left in quotas.items():
         if left > 0 and len(members):
             rows = sizes[members]

@@ -92,8 +92,8 @@ def _differ(places: numpy.ndarray) -> bool:
 
 
 def in_order(places: numpy.ndarray) -> Iterator[numpy.ndarray]:
-    """The positions of ``places``, the smallest first, in parts of which one after another is ordered: this takes less memory. Those of 32 bytes are one
-    part."""
+    """The positions of ``places``, the smallest first, in parts of which one after another is ordered: this takes less memory. Places of 32 bytes
+    are one part."""
     if len(places) <= _BLOCK or places.dtype != numpy.uint64:
         yield numpy.argsort(places, kind="stable")
         return

