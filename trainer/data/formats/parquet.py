@@ -8,9 +8,10 @@ from typing import BinaryIO
 import numpy
 
 from trainer.core import by_blocks, mapped
+from trainer.data.columns import clocks
 from trainer.data.formats import parquet_images
 from trainer.data.formats.arrow_table import ArrowTable
-from trainer.data.formats.memory import CELL_BYTES, MEMORY_SHARE, Looked, check_in_columns, row_bytes, too_large
+from trainer.data.formats.memory import CELL_BYTES, MEMORY_SHARE, Looked, OfColumn, check_in_columns, row_bytes, too_large
 from trainer.data.formats.objects import cell
 from trainer.data.formats.table import NotATable, Table
 from trainer.errors import is_full, some
@@ -37,7 +38,7 @@ def look(name: str, file: Path, only: Collection[str], named: Collection[str]) -
     try:
         with pyarrow.parquet.ParquetFile(file, pre_buffer=False, buffer_size=_READ_BYTES) as source:
             kept = _of_only(_kept(source.schema_arrow, set()), only)
-            rows, columns = source.metadata.num_rows, _columns(source.metadata, kept, named)
+            rows, columns = source.metadata.num_rows, _columns(source, kept, named)
     except (pyarrow.ArrowException, OSError, ValueError, OverflowError, IndexError):
         return None
     cells = rows * len(kept)
@@ -265,12 +266,19 @@ def _check_columns(name: str, source, kept: dict[str, str], named: Collection[st
     rows = source.metadata.num_rows
     if rows * len(kept) > MOST_CELLS:
         raise too_large(name, f"It has {rows} rows, of which {len(kept)} columns are to be read; at most {MOST_CELLS:,} cells are read.")
-    check_in_columns(name, rows, _columns(source.metadata, kept, named), memory())
+    check_in_columns(name, rows, _columns(source, kept, named), memory())
 
 
-def _columns(metadata, kept: Collection[str], named: Collection[str]) -> list[tuple[bool, bool]]:
-    """The columns ``kept`` as ``row_bytes`` takes them."""
-    return [(path.lower() in named, size < _FEW_BYTES * metadata.num_rows) for path, size in _sizes(metadata, kept).items()]
+def _columns(source, kept: Collection[str], named: Collection[str]) -> list[OfColumn]:
+    """What the footer tells of the columns ``kept``."""
+    import pyarrow
+
+    times = {f.name for f in source.schema_arrow if pyarrow.types.is_temporal(f.type)}
+    rows = source.metadata.num_rows
+    return [
+        OfColumn(path.lower() in named, size < _FEW_BYTES * rows, clocks.is_of_rows(path) and (path in times or clocks.may_be(path, 0.0, True, ())))
+        for path, size in _sizes(source.metadata, kept).items()
+    ]
 
 
 def _sizes(metadata, kept: Collection[str]) -> dict[str, int]:
