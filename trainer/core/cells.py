@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy
 
-from trainer.core import mapped
+from trainer.core import by_blocks, mapped
 
 if TYPE_CHECKING:
     import pyarrow
@@ -45,7 +45,7 @@ class Codes:
     """Cells of few different values."""
 
     values: list[str]
-    places: numpy.ndarray  # int32
+    places: numpy.ndarray  # of whole numbers, in as few bits as they need
 
     def __len__(self) -> int:
         return len(self.places)
@@ -55,10 +55,10 @@ class Codes:
         return [values[i] for i in self.places[at].tolist()]
 
     def numbers(self, at: numpy.ndarray) -> numpy.ndarray:
-        return numpy.asarray([number(v) for v in self.values], numpy.float64)[self.places[at]]
+        return by_blocks.chosen(numpy.asarray([number(v) for v in self.values], numpy.float64), by_blocks.chosen(self.places, at))
 
     def codes(self, at: numpy.ndarray) -> tuple[list[str], numpy.ndarray]:
-        return self.values, self.places[at]
+        return self.values, by_blocks.chosen(self.places, at)
 
     def array(self, at: numpy.ndarray) -> pyarrow.Array:
         import pyarrow

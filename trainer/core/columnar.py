@@ -13,7 +13,7 @@ from typing import TypeVar, cast, overload
 
 import numpy
 
-from trainer.core import mapped
+from trainer.core import by_blocks, mapped
 from trainer.core.cells import Codes, Column, number
 from trainer.core.example import Example
 
@@ -21,12 +21,11 @@ Examples = TypeVar("Examples", bound=Sequence[Example])  # a list, or a view of 
 BLOCK = 8192  # examples made at once
 SEPARATOR = "\x1f"  # between the cells of a row where they are one text: it is in no table that is written for people
 _JOINED = 1 << 16  # rows
-_SHORT = 1 << 31  # rows whose positions and numbers have 32 bits
 
 
 def short(numbers: numpy.ndarray) -> numpy.ndarray:
     """Numbers of rows, from 0 on, in as few bits as they need."""
-    return numbers.astype(numpy.int32) if not len(numbers) or numbers.max() < _SHORT else numbers
+    return numbers.astype(by_blocks.positions(int(numbers.max(initial=0))), copy=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +48,7 @@ class Columnar(Sequence[Example]):
     def __init__(self, store: Store, at: numpy.ndarray | None = None):
         self.store = store
         count = len(store.rows)
-        sort = numpy.int32 if count < _SHORT else numpy.int64
+        sort = by_blocks.positions(count)
         self.at = numpy.arange(count, dtype=sort) if at is None else at.astype(sort, copy=False)
 
     def __len__(self) -> int:
@@ -93,7 +92,7 @@ class Columnar(Sequence[Example]):
 
     def taken(self, places: numpy.ndarray) -> Columnar:
         """The examples at these places of this sequence."""
-        return Columnar(self.store, self.at[places])
+        return Columnar(self.store, by_blocks.chosen(self.at, places))
 
     def alone(self) -> Columnar:
         """The same examples over a store that has their rows alone, in memory. Positions must ascend."""
@@ -211,7 +210,7 @@ def group_codes(examples: Sequence[Example]) -> tuple[list[str], numpy.ndarray]:
         return [""], numpy.zeros(len(examples), numpy.int32)
     names, places = examples.store.groups.codes(examples.at)
     number = numpy.asarray([known.setdefault(name, len(known)) for name in names], numpy.int32)  # two cells may be one name
-    return list(known), number[places]
+    return list(known), by_blocks.chosen(number, places)
 
 
 def without_groups(examples: Sequence[Example]) -> Sequence[Example]:
@@ -224,7 +223,7 @@ def without_groups(examples: Sequence[Example]) -> Sequence[Example]:
 def rows(examples: Sequence[Example]) -> numpy.ndarray:
     """The number of each example in its file."""
     if isinstance(examples, Columnar):
-        return examples.store.rows[examples.at]
+        return by_blocks.chosen(examples.store.rows, examples.at)
     return numpy.asarray([e.row for e in examples], numpy.int64)
 
 

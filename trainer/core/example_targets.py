@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy
 
-from trainer.core import columnar
+from trainer.core import by_blocks, columnar
 from trainer.core.cells import Codes
 from trainer.core.columnar import Columnar
 from trainer.core.example import Example
+
+if TYPE_CHECKING:
+    from trainer.targets.target import Target
+
+_BLOCK = 1 << 20  # examples at once
 
 
 def have_targets(examples: Sequence[Example]) -> bool:
@@ -47,12 +53,21 @@ def target_numbers(examples: Sequence[Example]) -> numpy.ndarray:
     return numpy.asarray([float(e.target) for e in examples], numpy.float64)
 
 
+def known_places(examples: Sequence[Example], target: Target) -> numpy.ndarray:
+    """The places of the examples whose target is known."""
+    known = numpy.empty(len(examples), bool)
+    step = _BLOCK if isinstance(examples, Columnar) else max(1, len(examples))
+    for start in range(0, len(examples), step):
+        known[start : start + step] = target.known(encoded_targets(examples[start : start + step], target.encode))
+    return by_blocks.true(known)
+
+
 def encoded_targets(examples: Sequence[Example], encode: Callable[[list[str]], numpy.ndarray]) -> numpy.ndarray:
     """What ``encode`` makes of the targets, each by itself: of codes it is asked once for each different one, of others in blocks."""
     if not isinstance(examples, Columnar):
         return encode(columnar.targets(examples))
     if isinstance(examples.store.targets, Codes):
         different, places = target_codes(examples)
-        return encode(different)[places]
+        return by_blocks.chosen(encode(different), places)
     parts = [encode(block) for block in columnar.in_blocks(examples.store.targets, examples.at)]
     return numpy.concatenate(parts) if parts else encode([])

@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 import numpy
 
+_LARGE = 1 << 20  # rows
 _maps: "weakref.WeakSet[mmap.mmap]" = weakref.WeakSet()
 
 
@@ -26,7 +27,7 @@ def file(write: Callable[[BinaryIO], None], folder: Path) -> mmap.mmap:
     return found
 
 
-def rows(blocks: Iterable[numpy.ndarray], shape: tuple[int, ...], dtype: type, folder: Path) -> numpy.ndarray:
+def rows(blocks: Iterable[numpy.ndarray], shape: tuple[int, ...], dtype: type | numpy.dtype, folder: Path) -> numpy.ndarray:
     """The rows of ``blocks``, of this shape and type together, in a file as above."""
     if not math.prod(shape):
         return numpy.zeros(shape, dtype)
@@ -36,6 +37,11 @@ def rows(blocks: Iterable[numpy.ndarray], shape: tuple[int, ...], dtype: type, f
             opened.write(numpy.ascontiguousarray(block, dtype).data)
 
     return numpy.frombuffer(file(write, folder), dtype).reshape(shape)
+
+
+def kept(found: numpy.ndarray, folder: Path | None) -> numpy.ndarray:
+    """``found``, with very many rows in a file as above."""
+    return found if folder is None or len(found) < _LARGE else rows([found], found.shape, found.dtype, folder)
 
 
 def rest() -> None:

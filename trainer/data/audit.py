@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy
 
+from trainer.core import by_blocks
 from trainer.core.columnar import groups, have_groups, taken, targets
 from trainer.core.example import SPLITS, Example
 from trainer.core.example_targets import counted_targets
@@ -20,10 +21,14 @@ Splits = Mapping[str, Sequence[Example]]
 def copies(given: Splits, keys: Keys, regression: bool, checks: Checks) -> None:
     """Duplicates within and between the given splits, and duplicates with different labels, which are normal in a regression."""
     codes = keys.codes(*given.values())
-    repeated = numpy.bincount(numpy.concatenate(codes)) if sum(map(len, codes)) else numpy.zeros(0, numpy.int64)
-    total = int(repeated.sum())
-    extra = total - int(numpy.count_nonzero(repeated))
+    total, known = sum(map(len, codes)), 1 + max((int(c.max(initial=-1)) for c in codes), default=-1)
+    there = numpy.zeros(known, bool)
+    for of_rows in codes:
+        by_blocks.put(there, of_rows, True)
+    extra = total - int(numpy.count_nonzero(there))
+    repeated = numpy.zeros(0, numpy.int64)
     if extra:
+        repeated = numpy.sum([by_blocks.counts(of_rows, known) for of_rows in codes], axis=0)
         share = extra / total
         report = checks.warning if share > 0.1 else checks.ok
         report("copies", f"{extra} of {total} examples are duplicates of another one ({share:.1%}).")
@@ -96,7 +101,7 @@ def overlap(splits: Splits, keys: Keys, checks: Checks) -> None:
     codes = dict(zip(SPLITS, keys.codes(*(splits[n] for n in SPLITS))))
     seen = {n: numpy.zeros(1 + max(int(c.max(initial=0)) for c in codes.values()), bool) for n in SPLITS}
     for name, of_split in codes.items():
-        seen[name][of_split] = True
+        by_blocks.put(seen[name], of_split, True)
     shared = sum(int((seen[a] & seen[b]).sum()) for a, b in (("train", "validation"), ("train", "test"), ("validation", "test")))
     grouped = {n: {*groups(splits[n])} - {""} if have_groups(splits[n]) else set() for n in SPLITS}
     common = grouped["test"] & (grouped["train"] | grouped["validation"])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy
 
-from trainer.core import mapped
+from trainer.core import by_blocks, mapped
 from trainer.core.columnar import Columnar, Store
 from trainer.core.example import Example
 
@@ -81,7 +81,8 @@ class Keys:
             return
         digests = self._of(examples)[0]
         start = numpy.frombuffer(before.encode(), numpy.uint8)
-        for block in _hexes(digests, examples.at[_order(digests[examples.at])]):
+        ordered = (at[_order(digests[at])] for at in _shares(digests, examples.at))
+        for block in itertools.chain.from_iterable(_hexes(digests, at) for at in ordered):
             made = numpy.empty((len(block) // _HEX, len(start) + _HEX + 1), numpy.uint8)
             made[:, : len(start)], made[:, -1] = start, ord("\n")
             made[:, len(start) : -1] = numpy.frombuffer(block, numpy.uint8).reshape(-1, _HEX)
@@ -91,7 +92,7 @@ class Keys:
         """A number for each example of each part, equal for equal keys and for no others."""
         first = next((p for p in parts if isinstance(p, Columnar)), None)
         if first is not None and all(not len(p) or (isinstance(p, Columnar) and p.store is first.store) for p in parts):
-            return [self._of(p)[1][p.at] if isinstance(p, Columnar) else numpy.zeros(0, numpy.int64) for p in parts]
+            return [by_blocks.chosen(self._of(p)[1], p.at) if isinstance(p, Columnar) else numpy.zeros(0, numpy.int64) for p in parts]
         known: dict[str, int] = {}
         return [numpy.fromiter((known.setdefault(k, len(known)) for k in self.texts(p)), numpy.int64, len(p)) for p in parts]
 
@@ -100,7 +101,8 @@ class Keys:
         store = examples.store
         if id(store) not in self._digests:
             digests = self._digested(Columnar(store))
-            self._digests[id(store)] = store, digests, _codes(digests)
+            self._digests[id(store)] = store, digests, mapped.kept(_codes(digests), self._folder)
+            mapped.rest()
         return self._digests[id(store)][1:]
 
     def _digested(self, whole: Columnar) -> numpy.ndarray:
@@ -161,13 +163,20 @@ def _changes(words: numpy.ndarray, order: numpy.ndarray) -> tuple[numpy.ndarray,
     return new, equal
 
 
+def _shares(digests: numpy.ndarray, at: numpy.ndarray) -> Iterator[numpy.ndarray]:
+    """The positions ``at`` in parts, those of the smallest digests first."""
+    shares = numpy.empty(len(at), numpy.uint8)
+    for start in range(0, len(at), _BLOCK):
+        shares[start : start + _BLOCK] = digests[at[start : start + _BLOCK], 0] // (256 // _SHARES)
+    for share in range(_SHARES):
+        yield at[shares == share]
+
+
 def _codes(digests: numpy.ndarray) -> numpy.ndarray:
     """A number for each digest, equal for equal ones and for no others: its rank among the different ones. Shares of the digests are ordered one
     after another, which takes less memory."""
-    codes = numpy.empty(len(digests), numpy.int32 if len(digests) < 1 << 31 else numpy.int64)
-    shares, known = digests[:, 0] // (256 // _SHARES), 0
-    for share in range(_SHARES):
-        places = numpy.flatnonzero(shares == share)
+    codes, known = numpy.empty(len(digests), by_blocks.positions(len(digests))), 0
+    for places in _shares(digests, numpy.arange(len(digests), dtype=codes.dtype)):
         own = digests[places]
         order = _order(own)
         new, _ = _changes(own.view(">u8"), order)

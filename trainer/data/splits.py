@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy
 
-from trainer.core import columnar
+from trainer.core import by_blocks, columnar
 from trainer.core.columnar import Examples, known_whens, taken, targets
 from trainer.core.example import SPLITS, Example
 from trainer.core.example_targets import counted_targets, have_targets, target_codes, target_numbers
@@ -29,6 +29,7 @@ MIN_PER_CLASS = 2
 MIN_UNITS = 3  # of a class, for some to be held out
 MAX_CLASSES = 10_000  # with more, results are not read
 BINS = 10  # of a target that is a number
+_HELD_OUT = ("test", "validation")  # in the order in which they are filled
 _BLOCK = 1 << 16  # rows at once
 Splits = Mapping[str, Sequence[Example]]
 
@@ -134,23 +135,37 @@ def stratified(rows: Examples, shares: dict[str, float], keys: Keys, regression:
     stays in train. Numbers are dealt evenly over their range.
     """
     units, first = units_of.of(rows, keys)
-    held = {n: numpy.zeros(len(first), bool) for n in ("test", "validation")}  # units
-    sizes = numpy.bincount(units, minlength=len(first)).astype(units.dtype)
-    order = units_of.places(rows, keys, seed, units, first, sizes)
+    sizes = numpy.broadcast_to(numpy.ones(1, first.dtype), first.shape) if units is first else by_blocks.counts(units, len(first))
     labels, stratum = numbered_strata(rows, regression)
-    of_units = stratum[first]
-    for label in sorted(range(len(labels)), key=lambda i: labels[i]):
-        members = numpy.flatnonzero(of_units == label).astype(first.dtype)
-        members = members[numpy.argsort(order[members], kind="stable")]
-        count = int(sizes[members].sum())
-        quota = {n: math.ceil(count * shares[n]) if len(members) >= MIN_UNITS else 0 for n in ("test", "validation")}
-        for name, quota_of in quota.items():  # units in their order, until the quota is filled or passed
-            before = numpy.cumsum(sizes[members], dtype=sizes.dtype) - sizes[members]
-            count = int(numpy.searchsorted(before, quota_of))
-            held[name][members[:count]] = True
-            members = members[count:]
-    held["train"] = ~(held["test"] | held["validation"])
-    return {n: taken(rows, numpy.flatnonzero(held[n][units])) for n in SPLITS}
+    stratum = by_blocks.chosen(stratum, first)
+    order = units_of.places(rows, keys, seed, units, first, sizes)
+    units_of_label, rows_of_label = (numpy.zeros(len(labels), numpy.int64) for _ in range(2))
+    for start in range(0, len(first), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        numpy.add.at(units_of_label, stratum[block], 1)
+        numpy.add.at(rows_of_label, stratum[block], sizes[block])
+    quotas = {
+        label: {n: math.ceil(count * shares[n]) if members >= MIN_UNITS else 0 for n in _HELD_OUT}
+        for label, (members, count) in enumerate(zip(units_of_label.tolist(), rows_of_label.tolist(), strict=True))
+    }
+    held = numpy.zeros(len(first), numpy.uint8)  # of each unit: its split, by its place in SPLITS
+    for members in units_of.in_order(order):
+        of_members = stratum[members]
+        for label in numpy.unique(of_members).tolist():
+            _deal(members[of_members == label], sizes, quotas[label], held)
+    held = by_blocks.chosen(held, units)
+    return {n: taken(rows, by_blocks.true(held == place)) for place, n in enumerate(SPLITS)}
+
+
+def _deal(members: numpy.ndarray, sizes: numpy.ndarray, quotas: dict[str, int], held: numpy.ndarray) -> None:
+    """Write the splits of ``members``, the next units of a class in their order, into ``held``, until the quota of rows of each split that is held
+    out is filled or passed. ``quotas`` becomes what is left of each."""
+    for name, left in quotas.items():
+        if left > 0 and len(members):
+            rows = sizes[members]
+            count = int(numpy.searchsorted(numpy.cumsum(rows) - rows, left))
+            held[members[:count]] = SPLITS.index(name)
+            quotas[name], members = left - int(rows[:count].sum()), members[count:]
 
 
 def numbered_strata(rows: Sequence[Example], regression: bool) -> tuple[list[str], numpy.ndarray]:
@@ -161,7 +176,11 @@ def numbered_strata(rows: Sequence[Example], regression: bool) -> tuple[list[str
     bins = min(BINS, len(values) // MIN_UNITS)  # of few rows, bins that are large enough to hold some out
     ordered_values = numpy.sort(values)
     edges = numpy.unique(ordered_values[[len(values) * i // bins for i in range(1, bins)]])
-    return [f"{i:02d}" for i in range(len(edges) + 1)], numpy.searchsorted(edges, values, side="right").astype(numpy.int32)
+    del ordered_values
+    found = numpy.empty(len(values), numpy.uint8)
+    for start in range(0, len(values), _BLOCK):
+        found[start : start + _BLOCK] = numpy.searchsorted(edges, values[start : start + _BLOCK], side="right")
+    return [f"{i:02d}" for i in range(len(edges) + 1)], found
 
 
 def digest(splits: Splits, keys: Keys) -> str:

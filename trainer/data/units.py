@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy
 
+from trainer.core import by_blocks
 from trainer.core.columnar import group_codes, groups, have_groups, taken
 from trainer.core.example import Example
 from trainer.data.keys import Keys
@@ -13,6 +14,7 @@ from trainer.data.keys import Keys
 _BYTES = 32  # of a place
 _FIRST_BYTES = 8  # of it, a whole number, which tell places apart: of ten million, two are equal with a chance of 3 in a million
 _BLOCK = 1 << 16  # rows at once
+_SHARE_BITS = 4  # by which places are dealt to parts that are ordered one after another
 
 
 def of(rows: Sequence[Example], keys: Keys) -> tuple[numpy.ndarray, numpy.ndarray]:
@@ -22,13 +24,15 @@ def of(rows: Sequence[Example], keys: Keys) -> tuple[numpy.ndarray, numpy.ndarra
     if have_groups(rows):
         codes = _joined(codes, rows)
     count = len(codes)
-    first_of = numpy.zeros(int(codes.max(initial=-1)) + 1, numpy.int32 if count < 1 << 31 else numpy.int64)  # of each code: its first row
-    first_of[codes[::-1]] = numpy.arange(count - 1, -1, -1, dtype=first_of.dtype)  # of equal codes the last one that is written stays
-    first = first_of[codes]
+    first_of = numpy.zeros(int(codes.max(initial=-1)) + 1, by_blocks.positions(count))  # of each code: its first row
+    by_blocks.put(first_of, codes[::-1], numpy.arange(count - 1, -1, -1, dtype=first_of.dtype))  # of equal codes the last one that is written stays
+    first = by_blocks.chosen(first_of, codes)
     del first_of, codes  # each has four bytes for every row
     is_first = first == numpy.arange(count, dtype=first.dtype)
+    if is_first.all():
+        return first, first
     number = numpy.cumsum(is_first, dtype=first.dtype) - 1
-    return number[first], numpy.flatnonzero(is_first).astype(first.dtype)
+    return by_blocks.chosen(number, first), by_blocks.true(is_first)
 
 
 def _joined(codes: numpy.ndarray, rows: Sequence[Example]) -> numpy.ndarray:
@@ -84,5 +88,18 @@ def _places(keys: Iterator[str], count: int, seed: int, width: int) -> numpy.nda
 
 def _differ(places: numpy.ndarray) -> bool:
     """Whether all places differ, so that their order is that of the whole ones."""
-    found = numpy.sort(places)
-    return not (found[1:] == found[:-1]).any()
+    return not any((places[part[1:]] == places[part[:-1]]).any() for part in in_order(places))
+
+
+def in_order(places: numpy.ndarray) -> Iterator[numpy.ndarray]:
+    """The positions of ``places``, the smallest first, in parts of which one after another is ordered: this takes less memory. Places of 32 bytes
+    are one part."""
+    if len(places) <= _BLOCK or places.dtype != numpy.uint64:
+        yield numpy.argsort(places, kind="stable")
+        return
+    of_places = numpy.empty(len(places), numpy.uint8)
+    for start in range(0, len(places), _BLOCK):
+        of_places[start : start + _BLOCK] = places[start : start + _BLOCK] >> numpy.uint64(64 - _SHARE_BITS)
+    for share in range(1 << _SHARE_BITS):
+        part = by_blocks.true(of_places == share)
+        yield part[numpy.argsort(places[part], kind="stable")]

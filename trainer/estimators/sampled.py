@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from trainer.core.example import Dataset
-from trainer.core.example_targets import encoded_targets
+from trainer.core.example_targets import known_places
 from trainer.estimators import folds
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Sampled:
 
 def of(name: str, rows: int, data: Dataset, target: "Target") -> tuple[Sampled, ...]:
     """That the model ``name`` was fitted on so many ``rows``; nothing where these are all training rows of ``data`` whose label is known."""
-    every = int(target.known(encoded_targets(data.splits["train"], target.encode)).sum())
+    every = len(known_places(data.splits["train"], target))
     return (Sampled(name, rows, every),) if rows < every else ()
 
 

@@ -16,14 +16,25 @@ from trainer.measure.tfidf import MAX_TERMS
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-Features: TypeAlias = "numpy.ndarray | csr_matrix"  # rows x width, float32
+
+class Asked(Protocol):
+    """A dense matrix of more than ``MAX_ENTRIES`` numbers, whose rows are made when they are asked for."""
+
+    shape: tuple[int, int]
+    size: int
+    dtype: numpy.dtype
+
+    def __getitem__(self, rows: slice | numpy.ndarray) -> numpy.ndarray: ...
+
+
+Features: TypeAlias = "numpy.ndarray | csr_matrix | Asked"  # rows x width, float32
 
 MAX_WEIGHTS = 8_000_000  # L-BFGS keeps some thirty copies of 8 bytes each: 2 GB
 _LEAST_WIDTH = 10_000
 STRENGTHS = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03)  # of the penalty; strong ones first, they converge fast
 _ITERATIONS = 400  # for all strengths together
 _FEW_ITERATIONS = 60  # with fewer than these, fewer rows cost less accuracy than fewer iterations
-_MAX_ENTRIES = 50_000_000  # numbers to train on: 200 MB
+MAX_ENTRIES = 50_000_000  # numbers to train on: 200 MB
 MAX_ROWS = 5_000_000  # to train on: each costs more than a few numbers do
 _RATE, _DENSE_RATE = 2e8, 2e9  # entries times outputs per second, there and back, on one slow core; sparse matrices miss the cache
 _PER_WEIGHT = 25  # cost of an iteration for each weight, in entries: L-BFGS reads its history
@@ -106,7 +117,7 @@ def path(
     if width * outputs > MAX_WEIGHTS:
         return
     columns = 1 if classes == 2 else outputs  # the logistic regression of two classes has one column
-    budget = budget_seconds * (_DENSE_RATE if isinstance(train, numpy.ndarray) else _RATE) / columns
+    budget = budget_seconds * (_RATE if _is_sparse(train) else _DENSE_RATE) / columns
     whole = train
     train, target = _sample(train, target, int(budget / _FEW_ITERATIONS), seed)
     iterations = min(_ITERATIONS, int(budget / (1 + train.size + _PER_WEIGHT * width)))
@@ -215,6 +226,7 @@ class _Scaler:
             return features
         if len(self._parts) == 1:
             return self._parts[0][1].transform(features)
+        assert isinstance(features, numpy.ndarray)
         found = features if in_place else numpy.empty_like(features)
         for part, scaler in self._parts:
             found[:, part] = scaler.transform(features[:, part])
@@ -230,7 +242,7 @@ class _Scaler:
 
 def _sample(features: Features, target: numpy.ndarray, entries: int, seed: int) -> tuple[Features, numpy.ndarray]:
     """A sample of the rows with at most ``entries`` numbers, drawn by ``seed``, in their order."""
-    rows = min(MAX_ROWS, int(len(target) * min(entries, _MAX_ENTRIES) / max(1, features.size)))
+    rows = min(MAX_ROWS, int(len(target) * min(entries, MAX_ENTRIES) / max(1, features.size)))
     if rows >= len(target):
         return features, target
     kept = drawn.rows(len(target), max(1, rows), seed)
@@ -239,7 +251,7 @@ def _sample(features: Features, target: numpy.ndarray, entries: int, seed: int) 
 
 def _taken(features: Features, kept: numpy.ndarray) -> Features:
     """These rows. Pages of a mapped matrix are given back as they were read: they would all be in memory at the end."""
-    if not isinstance(features, numpy.ndarray):
+    if _is_sparse(features):
         return features[kept]
     found = numpy.empty((len(kept), features.shape[1]), features.dtype)
     step = max(1, _BLOCK // max(1, features.shape[1]))
@@ -247,6 +259,10 @@ def _taken(features: Features, kept: numpy.ndarray) -> Features:
         found[start : start + step] = features[kept[start : start + step]]
         mapped.rest()
     return found
+
+
+def _is_sparse(features: Features) -> bool:
+    return hasattr(features, "nnz")
 
 
 def _loss(p: Predictions, class_weights: numpy.ndarray | None) -> float:

@@ -1,9 +1,12 @@
 """The predictions of a model beside the true values: the input of every metric."""
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy
 
+from trainer.core import mapped
 from trainer.errors import UserError
 
 MAX_CLASSES = 50  # with more classes their probabilities are not kept: rows x classes would fill the memory
@@ -82,6 +85,14 @@ def of_scores(truth: numpy.ndarray, scores: numpy.ndarray) -> Predictions:
 def of_values(truth: numpy.ndarray, predicted: numpy.ndarray) -> Predictions:
     """The predictions of a regression."""
     return Predictions(numpy.asarray(truth, numpy.float64), numpy.asarray(predicted, numpy.float64))
+
+
+def resting(found: Any, folder: Path) -> Any:
+    """The same answers; those of very many rows in files without a name on the volume of ``folder``. Answers of other forms stay as they are."""
+    if not isinstance(found, Predictions):
+        return found
+    columns = (found.truth, found.predicted, found.confidence, found.likelihood, found.probabilities)
+    return Predictions(*(None if column is None else mapped.kept(column, folder) for column in columns))
 
 
 def concatenated(parts: list[Predictions]) -> Predictions:

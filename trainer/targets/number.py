@@ -46,7 +46,11 @@ class Number:
     @classmethod
     def learnt(cls, train: list[str]) -> Self:
         """The target with mean and standard deviation of the training targets."""
-        values = cls(0.0, 1.0).encode(train)
+        return cls.of(cls(0.0, 1.0).encode(train))
+
+    @classmethod
+    def of(cls, values: numpy.ndarray) -> Self:
+        """The target with mean and standard deviation of the encoded training targets."""
         return cls(float(values.mean()), float(values.std()) or 1.0)
 
     def encode(self, targets: list[str]) -> numpy.ndarray:

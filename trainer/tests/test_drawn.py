@@ -16,6 +16,11 @@ def test_the_same_rows_are_drawn_by_a_seed_in_their_order(of):
     assert {tuple(drawn.rows(of, 4, seed)) for seed in range(20)} != {tuple(few)}
 
 
+@pytest.mark.parametrize("of", [1, 10, 1000, numpy.arange(5, 90) * 3])
+def test_rows_are_drawn_as_by_a_permutation(of):
+    assert drawn.rows(of, 25, 5).tolist() == numpy.sort(numpy.random.default_rng(5).permutation(of)[:25]).tolist()
+
+
 def test_few_rows_are_all_of_them():
     assert drawn.rows(3, 9, 1).tolist() == [0, 1, 2]
     assert drawn.rows(0, 9, 1).tolist() == []

@@ -73,7 +73,7 @@ def test_a_table_in_files_that_fit_alone_is_refused_by_the_sum(tmp_path, monkeyp
     monkeypatch.setattr(parquet, "LARGE", 1)
     monkeypatch.setattr(whole.capacity, "_SMALL", 0)
     content = parquet_bytes(tmp_path, ["c0", "c1"], 10_000) if form == "parquet" else text([HEAD, *rows(10_000)])
-    limit = 700_000_000 + 15_000 * 100  # 10,000 rows of about 110 bytes fit
+    limit = 700_000_000 + 15_000 * 38  # 10,000 rows of about 37 bytes fit
     monkeypatch.setattr(whole, "memory", lambda: limit)
     monkeypatch.setattr(parquet, "memory", lambda: limit)
     assert load(tmp_path, {f"a.{form}": content}).labels == ("no", "yes")

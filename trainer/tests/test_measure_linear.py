@@ -241,7 +241,7 @@ def test_a_large_matrix_is_scaled_a_few_columns_at_a_time_to_the_same_bits(monke
     before = features.copy()
     parts = fitted((features, target), (features[:500], target[:500]), 2)
     assert parts.weights.tobytes() == whole.weights.tobytes() and parts.bias.tobytes() == whole.bias.tobytes()
-    monkeypatch.setattr(linear, "_MAX_ENTRIES", 2000 * 13)
+    monkeypatch.setattr(linear, "MAX_ENTRIES", 2000 * 13)
     sampled = fitted((features, target), (features[:500], target[:500]), 2)
     monkeypatch.setattr(linear, "_BLOCK", 4_000_000)
     assert fitted((features, target), (features[:500], target[:500]), 2).weights.tobytes() == sampled.weights.tobytes()

@@ -49,7 +49,7 @@ def compute(prepared: Prepared, data: Dataset, fitted: dict[str, "Estimator"]) -
     target, seed = plan.target, plan.settings.seed
     if (entries := plan.kind.baselines(data, seed)) is not None:
         return Baselines(entries, None, None, None, "")
-    truth = {n: encoded_targets(rows, target.encode) for n, rows in data.splits.items()}
+    truth = {n: mapped.kept(encoded_targets(rows, target.encode), Path(plan.work)) for n, rows in data.splits.items()}
     constant, title = target.constant(truth["train"], truth["test"])
     reports = [{"name": "constant", "title": title, "role": "constant", "test": target.report(constant, seed)}]
     if (simple := plan.kind.simple_answers(data, target, truth, fitted)) is not None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 ESTIMATOR, NETWORK = "estimator", "network"
 ALL_DONE = "all epochs done"
-_AT_ONCE = 25_000_000  # numbers of answers in memory: 200 MB
+_AT_ONCE, _ROWS_AT_ONCE = 25_000_000, 1 << 20  # numbers of answers in memory, 200 MB, and rows
 
 
 @dataclass(frozen=True)
@@ -190,6 +190,7 @@ def fit(name: str, plan: "Plan", data: "Dataset", before: Mapping[str, Candidate
     measured = {**data.splits, "train": _sample(fitted, data.splits["train"], plan.settings.seed)}
     answers = {split: answered(judges.get(split, best), rows, plan.target) for split, rows in measured.items()}
     target, answers, why = _decided(answers, getattr(fitted, "held_out_rows", []), judges.get("validation", best), plan)
+    answers = {split: predictions.resting(a, Path(plan.work)) for split, a in answers.items()}
     rows = len(data.splits["train"])
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     rate = round(rows / max(seconds, 1e-3), 1)
@@ -226,7 +227,7 @@ def _sample(fitted: "Estimator", examples: "Sequence[Example]", seed: int) -> "S
 
 def answered(estimator: "Estimator", examples: "Sequence[Example]", target) -> "Answers":
     """The answers to ``examples``, in parts where they have very many numbers together."""
-    truth, step = encoded_targets(examples, target.encode), max(1, _AT_ONCE // target.outputs)
+    truth, step = encoded_targets(examples, target.encode), max(1, min(_ROWS_AT_ONCE, _AT_ONCE // target.outputs))
     if len(examples) <= step or truth.ndim > 1:
         return target.answers(estimator.outputs(examples), truth)
     starts = range(0, len(examples), step)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import numpy
 
-from trainer.core import mapped
+from trainer.core import by_blocks, mapped
 from trainer.core.cells import Codes, Strings
 from trainer.data.columns import summaries, values
 from trainer.data.columns.summaries import Cells, Coded
@@ -65,7 +65,7 @@ class ArrowTable(Table):
         coded = self.coded(column)
         if coded is None:
             return Counter(self.each(column))
-        return Counter(dict(zip(coded.values, numpy.bincount(coded.places, minlength=len(coded.values)).tolist(), strict=True)))
+        return Counter(dict(zip(coded.values, by_blocks.counts(coded.places, len(coded.values)).tolist(), strict=True)))
 
     def each(self, column: str) -> Iterator[str]:
         cells = self.arrow.column(self.place(column))
@@ -153,13 +153,15 @@ def coded(cells: pyarrow.ChunkedArray, most: float = math.inf) -> Codes | None:
     if len(pc.unique(cells.slice(0, _LOOK))) > most:
         return None
     known: dict[str, int] = {}
-    found = numpy.empty(len(cells), numpy.int32)
+    found = numpy.empty(len(cells), numpy.uint8)
     at = 0
     for chunk in cells.chunks:
         part = chunk.dictionary_encode()
         places = numpy.asarray([known.setdefault(v, len(known)) for v in part.dictionary.to_pylist()], numpy.int32)
         if len(known) > most:
             return None
+        if len(known) - 1 > numpy.iinfo(found.dtype).max:
+            found = found.astype(numpy.uint16 if len(known) <= 1 << 16 else numpy.int32)
         if len(part):
             found[at : at + len(part)] = places[part.indices.to_numpy()]
         at += len(part)

@@ -3,8 +3,10 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from trainer.data.columns.values import number
+from trainer.data.columns import clocks, dates
+from trainer.data.columns.values import MOSTLY, number
 from trainer.errors import UserError, some
 
 MEMORY_SHARE = 4  # a file takes at least so many times its size: its bytes, its text, and the cells
@@ -19,11 +21,21 @@ _BASE = 250e6  # bytes of the process before it reads
 _TEXT, _ROW, _CELL = 4, 100, 95  # bytes of memory for each byte, row and cell of a file whose rows become objects: measured, less a tenth
 # Bytes of memory for a training whose cells stay in a mapped file: those that do not grow with the rows (the sample that a model is fitted
 # on), for each row, for its code in a column of few different cells, for its id or group, and for the text of that where nearly all differ.
-# A training on 32 million rows of Parquet had at most 3.49 GB of own memory (make bench-large LIMIT=4), where its scores are made: that is 87 bytes
-# for each above the first number.
-_BASE_IN_COLUMNS, _ROW_IN_COLUMNS, _CODE, _NAMED, _NAME = 700e6, 90, 4, 40, 120
+# Until its rows are split, a CSV of 3.7 million rows took 27 bytes of own memory for each above what the process had before. The rest is for the
+# answers to held-out rows and for targets that are numbers (make bench-large).
+_BASE_IN_COLUMNS, _ROW_IN_COLUMNS, _CODE, _NAMED, _NAME = 700e6, 35, 1, 40, 120
+_TIME, _TIMES = 60, 300  # the same for a time, and for its text where they are many
 _KEY = 80  # bytes of memory for a row of a table by whose keys other rows are found
 _DELIMITERS = b",\t;|"
+
+
+class OfColumn(NamedTuple):
+    """What is known of a column before it is read: whether it has ids or groups (``named``), which become texts where they are nearly all different,
+    ``few`` different cells, and may tell the ``time`` of a row."""
+
+    named: bool
+    few: bool
+    time: bool
 
 
 @dataclass(frozen=True)
@@ -73,8 +85,8 @@ def check(name: str, file: Path, in_columns: bool, limit: int, named: Collection
         raise too_large(name, f"{_numbers(rows, need, limit)} {kept}")
 
 
-def check_in_columns(name: str, rows: float, columns: Iterable[tuple[bool, bool]], limit: int) -> None:
-    """Raise UserError where so many rows whose cells stay in a mapped file need more than ``limit`` bytes. ``columns`` are as in ``row_bytes``."""
+def check_in_columns(name: str, rows: float, columns: Iterable[OfColumn], limit: int) -> None:
+    """Raise UserError where so many rows whose cells stay in a mapped file need more than ``limit`` bytes, by the columns that are read."""
     need = _BASE_IN_COLUMNS + rows * row_bytes(columns)
     if need > limit:
         raise too_large(name, _numbers(rows, need, limit))
@@ -95,10 +107,9 @@ def check_keys(name: str, rows: int, asked: int, limit: int) -> None:
         raise too_large(name, f"Other rows are found by its keys. {_numbers(rows, need, limit)}")
 
 
-def row_bytes(columns: Iterable[tuple[bool, bool]]) -> float:
-    """The bytes of memory for a row whose cells stay in a mapped file. ``columns`` are those that are read: whether each has ids or groups, which
-    become texts where they are nearly all different, and whether it has few different cells."""
-    return _ROW_IN_COLUMNS + sum(_NAMED * named + (_CODE if few else _NAME * named) for named, few in columns)
+def row_bytes(columns: Iterable[OfColumn]) -> float:
+    """The bytes of memory for a row whose cells stay in a mapped file, by the columns that are read."""
+    return _ROW_IN_COLUMNS + sum(_NAMED * c.named + _TIME * c.time + (_CODE if c.few else _NAME * c.named + _TIMES * c.time) for c in columns)
 
 
 def look(name: str, file: Path, large: int, named: Collection[str]) -> Looked | None:
@@ -119,10 +130,17 @@ def _numbers(rows: float, need: float, limit: float) -> str:
     return f"It has about {rows / 1e6:.1f} million rows and needs {need / 1e9:.1f} GB of memory; {limit / 1e9:.1f} GB are there."
 
 
-def _columns(first: bytes, named: Collection[str]) -> tuple[list[str], list[tuple[bool, bool]]]:
-    """The names of the columns of a plain file by its first bytes, and the columns as ``row_bytes`` takes them."""
+def _columns(first: bytes, named: Collection[str]) -> tuple[list[str], list[OfColumn]]:
+    """The names of the columns of a plain file by its first bytes, and what these tell of each."""
     head, *lines = first.decode("utf-8", "replace").splitlines()[: _LOOK + 1]
     delimiter = max(_DELIMITERS.decode(), key=head.count)
     names = [c.strip().strip('"').lower() for c in head.split(delimiter)]
     rows = [cells for line in lines if len(cells := line.split(delimiter)) == len(names)]
-    return names, [(name in named, len({cells[place] for cells in rows}) <= len(rows) / 2) for place, name in enumerate(names)]
+    return names, [_of_column(name, [cells[place] for cells in rows], name in named) for place, name in enumerate(names)]
+
+
+def _of_column(name: str, cells: Sequence[str], named: bool) -> OfColumn:
+    cells = [c.strip().strip('"') for c in cells]
+    mostly = MOSTLY * max(1, len(cells))
+    times, numeric = sum(map(dates.is_date, cells)) / max(1, len(cells)), sum(number(c) is not None for c in cells) >= mostly
+    return OfColumn(named, len(set(cells)) <= len(cells) / 2, clocks.is_of_rows(name) and clocks.may_be(name, times, numeric, cells))

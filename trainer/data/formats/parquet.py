@@ -7,10 +7,11 @@ from typing import BinaryIO
 
 import numpy
 
-from trainer.core import mapped
+from trainer.core import by_blocks, mapped
+from trainer.data.columns import clocks
 from trainer.data.formats import parquet_images
 from trainer.data.formats.arrow_table import ArrowTable
-from trainer.data.formats.memory import CELL_BYTES, MEMORY_SHARE, Looked, check_in_columns, row_bytes, too_large
+from trainer.data.formats.memory import CELL_BYTES, MEMORY_SHARE, Looked, OfColumn, check_in_columns, row_bytes, too_large
 from trainer.data.formats.objects import cell
 from trainer.data.formats.table import NotATable, Table
 from trainer.errors import is_full, some
@@ -37,7 +38,7 @@ def look(name: str, file: Path, only: Collection[str], named: Collection[str]) -
     try:
         with pyarrow.parquet.ParquetFile(file, pre_buffer=False, buffer_size=_READ_BYTES) as source:
             kept = _of_only(_kept(source.schema_arrow, set()), only)
-            rows, columns = source.metadata.num_rows, _columns(source.metadata, kept, named)
+            rows, columns = source.metadata.num_rows, _columns(source, kept, named)
     except (pyarrow.ArrowException, OSError, ValueError, OverflowError, IndexError):
         return None
     cells = rows * len(kept)
@@ -129,7 +130,13 @@ def _in_columns(name: str, source, images: dict[str, str], kept: dict[str, str],
     notes += [f"its column {column} contains images" for column in pictures[::-1]]
     if skipped and not images and len(names) < 2:
         raise NotATable(f"contains files that are no images in its column {skipped[0]}")
-    return ArrowTable(Table(name, names, [], notes=notes), cells, numpy.arange(1, len(cells) + 1))
+    return ArrowTable(Table(name, names, [], notes=notes), cells, _row_numbers(len(cells), folder))
+
+
+def _row_numbers(count: int, folder: Path) -> numpy.ndarray:
+    sort = by_blocks.positions(count)
+    blocks = (numpy.arange(i + 1, min(i + by_blocks.BLOCK, count) + 1, dtype=sort) for i in range(0, count, by_blocks.BLOCK))
+    return mapped.rows(blocks, (count,), sort, folder)
 
 
 def _column(cells, names: list[str]):
@@ -259,12 +266,19 @@ def _check_columns(name: str, source, kept: dict[str, str], named: Collection[st
     rows = source.metadata.num_rows
     if rows * len(kept) > MOST_CELLS:
         raise too_large(name, f"It has {rows} rows, of which {len(kept)} columns are to be read; at most {MOST_CELLS:,} cells are read.")
-    check_in_columns(name, rows, _columns(source.metadata, kept, named), memory())
+    check_in_columns(name, rows, _columns(source, kept, named), memory())
 
 
-def _columns(metadata, kept: Collection[str], named: Collection[str]) -> list[tuple[bool, bool]]:
-    """The columns ``kept`` as ``row_bytes`` takes them."""
-    return [(path.lower() in named, size < _FEW_BYTES * metadata.num_rows) for path, size in _sizes(metadata, kept).items()]
+def _columns(source, kept: Collection[str], named: Collection[str]) -> list[OfColumn]:
+    """What the footer tells of the columns ``kept``."""
+    import pyarrow
+
+    times = {f.name for f in source.schema_arrow if pyarrow.types.is_temporal(f.type)}
+    rows = source.metadata.num_rows
+    return [
+        OfColumn(path.lower() in named, size < _FEW_BYTES * rows, clocks.is_of_rows(path) and (path in times or clocks.may_be(path, 0.0, True, ())))
+        for path, size in _sizes(source.metadata, kept).items()
+    ]
 
 
 def _sizes(metadata, kept: Collection[str]) -> dict[str, int]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy
 
 from trainer import memory
-from trainer.core import mapped
+from trainer.core import columnar, mapped
 from trainer.data.formats import dialect as dialects, quotations, totals
 from trainer.data.formats.arrow_table import ArrowTable
 from trainer.data.formats.decode import WITH_MARK
@@ -157,7 +157,7 @@ def _read(source: BinaryIO, ends: _Ends, table: Table, dialect: Dialect, quoted:
             for batch in reader:
                 kept = _kept(batch, head, repair)
                 of_batch = others.between(row, len(batch))
-                numbers.append(of_batch if kept is None else of_batch[kept])
+                numbers.append(columnar.short(of_batch if kept is None else of_batch[kept]))
                 row = int(of_batch[-1]) + 1 if len(of_batch) else row
                 part = batch if kept is None else batch.filter(pyarrow.array(kept))
                 if len(part):
@@ -167,7 +167,8 @@ def _read(source: BinaryIO, ends: _Ends, table: Table, dialect: Dialect, quoted:
     memory.release()
     _check_end(cells, repair)
     table.bad_rows, table.first_bad = len(others.bad), others.bad[0] if others.bad else 0
-    return ArrowTable(table, cells, numpy.concatenate(numbers))
+    sort = max((n.dtype for n in numbers), key=lambda d: d.itemsize)
+    return ArrowTable(table, cells, mapped.rows(numbers, (len(cells),), sort, folder))
 
 
 class _Others:

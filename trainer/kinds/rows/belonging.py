@@ -205,8 +205,10 @@ class Belonging:
     def _alike_replicates(self) -> str:
         """The warning for rows that are replicates of each other and much more alike than others; else empty."""
         name, of_rows = self._replicates
+        if not name or self.roles.group:
+            return ""
         what, known, classes = self.target
-        if not name or self.roles.group or places.alike_in(numpy.array(of_rows)[known].tolist(), what[known], classes) >= series.ALIKE:
+        if places.alike_in(numpy.array(of_rows)[known].tolist(), what[known], classes) >= series.ALIKE:
             return ""
         return (
             f"Rows that differ in {name} alone are much more alike in {self.roles.label} than others: in a random split each test row has such rows "

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from trainer.core import mapped
+from trainer.core import by_blocks, mapped
 from trainer.core.cells import Codes, Column, Strings, numbers_of, read_numbers
 from trainer.core.columnar import Columnar, Store, short
 from trainer.data.columns import values
@@ -63,7 +63,13 @@ def examples(
     )
     mapped.rest()
     ends = numpy.cumsum([0, *counts])
-    return [Columnar(store, a + numpy.flatnonzero((filled & known)[a:b])) for a, b in zip(ends, ends[1:])]
+    filled &= known
+    found = []
+    for start, end in zip(ends, ends[1:]):
+        at = by_blocks.true(filled[start:end])
+        at += start
+        found.append(Columnar(store, at))
+    return found
 
 
 def _all(tables: list[ArrowTable], name: str) -> pyarrow.ChunkedArray:
@@ -154,7 +160,7 @@ def _coded(tables: list[ArrowTable], name: str) -> Codes:
 
 def _filled(column: Codes | Strings) -> numpy.ndarray:
     if isinstance(column, Codes):
-        return numpy.asarray([bool(v) for v in column.values], bool)[column.places]
+        return by_blocks.chosen(numpy.asarray([bool(v) for v in column.values], bool), column.places)
     return column.filled()
 
 
@@ -164,7 +170,7 @@ def _targets(tables: list[ArrowTable], roles: Roles, styles: dict[str, Style], l
 
     rows = sum(len(t.numbers) for t in tables)
     if not roles.label:
-        return Codes([""], numpy.zeros(rows, numpy.int32)), numpy.ones(rows, bool)
+        return Codes([""], numpy.broadcast_to(numpy.zeros(1, numpy.uint8), rows)), numpy.ones(rows, bool)
     style = styles.get(roles.label, Style())
     if roles.regression:
         cells = _all(tables, roles.label)
@@ -182,12 +188,12 @@ def _targets(tables: list[ArrowTable], roles: Roles, styles: dict[str, Style], l
         return numbers, known
     coded = _coded(tables, roles.label)
     names = values.classes(coded.values, style)
-    counts = numpy.bincount(coded.places, minlength=len(names))
+    counts = by_blocks.counts(coded.places, len(names))
     empty = int(sum(counts[i] for i, n in enumerate(names) if not n))
     long = int(sum(counts[i] for i, n in enumerate(names) if len(n) > LONGEST_LABEL))
     _count(left, {"the label is empty": empty, f"the label has more than {LONGEST_LABEL} characters": long})
     good = numpy.asarray([0 < len(n) <= LONGEST_LABEL for n in names], bool)
-    return Codes(names, coded.places), good[coded.places]
+    return Codes(names, coded.places), by_blocks.chosen(good, coded.places)
 
 
 def _without_gap(cell: str, style: Style) -> str:

@@ -9,14 +9,13 @@ import numpy
 from trainer import threads
 from trainer.config.settings import Settings
 from trainer.core import drawn
-from trainer.core.columnar import taken
 from trainer.core.example import Dataset, Example
 from trainer.core.example_targets import encoded_targets
 from trainer.data.columns.features import CATEGORY, NUMBER
 from trainer.estimators import balance, folds
 from trainer.kinds.derived import part as parts
 from trainer.kinds.derived.part import Part
-from trainer.kinds.table import encoder as table
+from trainer.kinds.table import encoder as table, held_out
 from trainer.kinds.table.columns import SORTS
 from trainer.kinds.table.encoder import Cells, Encoder
 from trainer.measure import linear
@@ -51,11 +50,9 @@ def of(data: Dataset, target: Classes | Number, settings: Settings, examples: Se
     """Encode ``examples`` whose label is known; very many are sampled by the seed. ``encoder`` is learnt from them if
     none is given."""
     encoder = encoder or table.learned(data.columns, data.types, examples, data.learnt)
+    examples = held_out.known(examples, target) if target.labels else examples
+    examples = drawn.examples(examples, min(linear.MAX_ROWS, MAX_ENTRIES // max(1, encoder.width)), settings.seed)
     targets = encoded_targets(examples, target.encode)
-    kept = numpy.flatnonzero(targets >= 0) if target.labels else numpy.arange(len(targets))
-    kept = drawn.rows(kept, min(linear.MAX_ROWS, MAX_ENTRIES // max(1, encoder.width)), settings.seed)
-    if len(kept) < len(targets):
-        examples, targets = taken(examples, kept), targets[kept]
     return Encoded(encoder, values(encoder, examples), targets, balance.class_weights(data, settings))
 
 
@@ -88,7 +85,7 @@ def answers(scores: numpy.ndarray, classifies: bool) -> numpy.ndarray:
 
 
 def values(encoder: Encoder, examples: Sequence[Example]) -> numpy.ndarray:
-    return cast(Cells, encoder.encode(examples, numpy.zeros(len(examples))).features).values
+    return cast(numpy.ndarray, cast(Cells, encoder.encode(examples, numpy.zeros(len(examples))).features).values)
 
 
 def outputs(encoder: Encoder, examples: Sequence[Example], scores: Callable[[numpy.ndarray], numpy.ndarray], classifies: bool) -> numpy.ndarray:

@@ -11,6 +11,7 @@ from trainer.core.example import Example
 from trainer.core.plan import Rows
 from trainer.data.columns.features import CATEGORY
 from trainer.kinds.derived.part import Part
+from trainer.measure import linear
 
 LARGEST = 10  # deviations of an encoded number
 _AT_ONCE = 8_000_000  # numbers of an encoding in memory at once
@@ -21,7 +22,7 @@ HIDDEN = (128, 64)  # widths of the layers of the built-in network and of the es
 class Cells:
     """Rows of a table as numbers (n x width)."""
 
-    values: numpy.ndarray
+    values: "numpy.ndarray | Asked"
 
     @property
     def lengths(self) -> numpy.ndarray:
@@ -29,6 +30,35 @@ class Cells:
 
     def batch(self, rows: numpy.ndarray, augment=None) -> dict[str, numpy.ndarray]:
         return {"values": self.values[rows]}
+
+    def first(self, width: int) -> "numpy.ndarray | Asked":
+        """The first columns."""
+        return self.values[:, :width] if isinstance(self.values, numpy.ndarray) else self.values.first(width)
+
+
+class Asked:
+    """The numbers of very many examples (rows x width, float32), which are made when they are asked for: a linear model reads some of them."""
+
+    dtype = numpy.dtype(numpy.float32)
+
+    def __init__(self, encoder: "Encoder", examples: Sequence[Example], width: int):
+        self._encoder, self._examples = encoder, examples
+        self.shape = len(examples), width
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @property
+    def size(self) -> int:
+        return self.shape[0] * self.shape[1]
+
+    def __getitem__(self, rows: slice | numpy.ndarray) -> numpy.ndarray:
+        examples = self._examples[rows] if isinstance(rows, slice) else columnar.taken(self._examples, rows)
+        return self._encoder.numbers(examples)[:, : self.shape[1]]
+
+    def first(self, width: int) -> "Asked":
+        """The same with the first columns alone."""
+        return Asked(self._encoder, self._examples, width)
 
 
 class Encoder:
@@ -38,10 +68,11 @@ class Encoder:
     ``parts``, which are in the order of the columns. ``plain_width`` is the width of the others, which come first.
     """
 
-    def __init__(self, columns: list[dict], parts: Sequence[Part | None] = (), folder: Path | None = None):
-        """The rows of large tables go to a file on the volume of ``folder``; to memory without it."""
+    def __init__(self, columns: list[dict], parts: Sequence[Part | None] = (), folder: Path | None = None, samples: bool = False):
+        """The rows of large tables go to a file on the volume of ``folder``; to memory without it. ``samples`` says that of very many
+        training rows a linear model reads some alone, so they are encoded when it asks for them."""
         self.columns, self.parts = columns, list(parts) or [None] * len(columns)
-        self._folder = folder
+        self._folder, self._samples = folder, samples
         self.width = sum(self._width(c, p) for c, p in zip(columns, self.parts, strict=True))
         self.plain_width = sum(self._width(c, None) for c, p in zip(columns, self.parts, strict=True) if p is None)
         self.shape = {"width": self.width, "columns": columns}
@@ -61,8 +92,11 @@ class Encoder:
     def encode(self, examples: Sequence[Example], targets: numpy.ndarray, name: str = "", training: bool = False) -> Rows:
         step = max(1, _AT_ONCE // max(1, self.width))
         if len(examples) <= step:
-            return Rows(Cells(self._values(examples)), targets)
-        blocks = (self._values(examples[i : i + step]) for i in range(0, len(examples), step))
+            return Rows(Cells(self.numbers(examples)), targets)
+        blocks = (self.numbers(examples[i : i + step]) for i in range(0, len(examples), step))
+        targets = mapped.kept(targets, self._folder)
+        if training and self._samples and self.plain_width * len(examples) > linear.MAX_ENTRIES:
+            return Rows(Cells(Asked(self, examples, self.width)), targets)
         shape = len(examples), self.width
         if self._folder is not None:
             return Rows(Cells(mapped.rows(blocks, shape, numpy.float32, self._folder)), targets)
@@ -71,7 +105,8 @@ class Encoder:
             found[start : start + step] = block
         return Rows(Cells(found), targets)
 
-    def _values(self, examples: Sequence[Example]) -> numpy.ndarray:
+    def numbers(self, examples: Sequence[Example]) -> numpy.ndarray:
+        """The encoded examples (rows x width, float32), in memory."""
         found = numpy.zeros((len(examples), self.width), numpy.float32)  # filled in place: there is no second one in memory
         for place, (column, part, block) in enumerate(zip(self.columns, self.parts, self.blocks, strict=True)):
             own = found[:, block]
@@ -95,10 +130,15 @@ class Encoder:
 
 
 def learned(
-    names: tuple[str, ...], types: dict[str, str], examples: Sequence[Example], parts: Mapping[str, Part] | None = None, folder: Path | None = None
+    names: tuple[str, ...],
+    types: dict[str, str],
+    examples: Sequence[Example],
+    parts: Mapping[str, Part] | None = None,
+    folder: Path | None = None,
+    samples: bool = False,
 ) -> Encoder:
     """The encoder with the means, standard deviations and categories of ``examples``. ``parts`` read the columns that are neither numbers nor
-    categories, by their names."""
+    categories, by their names. ``folder`` and ``samples`` are those of the encoder."""
     columns: list[dict] = []
     parts = parts or {}
     for place, name in enumerate(names):
@@ -114,7 +154,7 @@ def learned(
             means, stds = _scale(parts[name].values(columnar.texts(examples, place)))
             column |= {**parts[name].described(), "mean": means, "std": stds}
         columns.append(column)
-    return Encoder(columns, [parts.get(name) for name in names], folder)
+    return Encoder(columns, [parts.get(name) for name in names], folder, samples)
 
 
 def _scale(values: numpy.ndarray) -> tuple[list[float], list[float]]:

@@ -10,7 +10,7 @@ from trainer.config.settings import Settings
 from trainer.core import drawn
 from trainer.core.columnar import known_whens, taken
 from trainer.core.example import Dataset, Example
-from trainer.core.example_targets import encoded_targets
+from trainer.core.example_targets import encoded_targets, known_places
 from trainer.data.columns.features import DATE
 from trainer.estimators import Estimator, balance, folds
 from trainer.estimators.folds import Folds
@@ -94,8 +94,8 @@ def judging(data: Dataset, held: Held) -> Sequence[Example]:
 
 def known(examples: Sequence[Example], target: Classes | Number) -> Sequence[Example]:
     """The ``examples`` whose label is known."""
-    labelled = target.known(encoded_targets(examples, target.encode))
-    return examples if labelled.all() else taken(examples, numpy.flatnonzero(labelled))
+    places = known_places(examples, target)
+    return examples if len(places) == len(examples) else taken(examples, places)
 
 
 def by_time(train: Sequence[Example], validation: Sequence[Example]) -> bool:

@@ -71,14 +71,16 @@ class Tables(ExampleKind):
         return prediction.READERS[self.name](self, sources, columns, settings, events)
 
     def target(self, data):
-        from trainer.core.columnar import targets
+        from trainer.core.example_targets import encoded_targets
 
-        return Classes(data.labels) if data.task == CLASSES else Number.learnt(targets(data.splits["train"]))
+        return Classes(data.labels) if data.task == CLASSES else Number.of(encoded_targets(data.splits["train"], Number(0.0, 1.0).encode))
 
     def encoder(self, spec, settings, data, base, events):
+        from trainer.core import registry
         from trainer.kinds.table import encoder
 
-        return encoder.learned(data.columns, data.types, data.splits["train"], data.learnt, spec.work), settings
+        samples = base.name in registry.estimators()
+        return encoder.learned(data.columns, data.types, data.splits["train"], data.learnt, spec.work, samples), settings
 
     def load_encoder(self, spec, folder, description):
         from trainer.kinds.table import encoded
@@ -116,7 +118,7 @@ class Tables(ExampleKind):
 
     def linear_features(self, encoder, data, rows, max_width: int) -> LinearFeatures:
         width = encoder.plain_width  # a simple model reads numbers and categories alone, which come first
-        return LinearFeatures({n: r.features.values[:, :width] for n, r in rows.items()}, None, "linear model")
+        return LinearFeatures({n: r.features.first(width) for n, r in rows.items()}, None, "linear model")
 
     def key(self, example) -> str:
         from trainer.core.columnar import SEPARATOR

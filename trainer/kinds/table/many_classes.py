@@ -8,9 +8,8 @@ from trainer.kinds.table import columns, trees
 from trainer.kinds.table.held_out import KEPT
 
 _LITTLE = 200e6  # bytes for classes that are not judged: whatever fits without them is trained
-# Bytes that a training of any classes needs, and for each of its rows: 32 million had 3.49 GB with 0.8 GB for their probabilities (make bench-large
-# LIMIT=4).
-_BASE, _ROW = 700e6, 65
+# Bytes that a training of any classes needs, and for each of its rows, as of all tables in columns.
+_BASE, _ROW = 700e6, 35
 # Bytes for each probability: of a held-out row where models are weighed against each other, of a row that trees are fitted on (both by the arrays
 # that are made), and of one that a linear model is fitted on (measured: 12.5).
 _WEIGHED, _OF_TREES, _OF_LINEAR = 90, 40, 16
