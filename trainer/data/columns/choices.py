@@ -72,7 +72,7 @@ def _by_values(seen: dict[str, Profile], where: str, task: str, pictures: bool, 
     both = best == names[-1] and first.name in rest and first.distinct < seen[best].distinct  # both places are usual
     if _NO_NAME.fullmatch(best) and (both or (rest and best == first.name and any(not seen[n].numeric for n in rest) and seen[best].numeric)):
         ask_label([best, *rest], seen, where)
-    others = [n for n, p in seen.items() if n != best and p.is_measure and not p.tells_when_or_where]
+    others = [n for n, p in seen.items() if n != best and p.is_measure and not (p.tells_when_or_where or p.is_coordinate)]
     spectrum = all(number(n) is not None for n in others)  # the names are wavelengths, which the label is not
     by_place = seen[best].is_measure and not rest and bool(others) and not spectrum
     if by_place and _NO_NAME.fullmatch(best):
@@ -108,7 +108,8 @@ def _is_about_another(name: str, seen: dict[str, Profile]) -> bool:
 
 def _no_label(seen: dict[str, Profile], where: str, task: str) -> UserError:
     """The error for data without a label column. Raises a more specific one if a column has a single value."""
-    possible = [p for p in seen.values() if not p.tells_when_or_where and (p.is_measure or (2 <= p.distinct <= p.cells // 2 and not p.is_free_text))]
+    of_things = [p for p in seen.values() if not (p.tells_when_or_where or p.is_coordinate)]
+    possible = [p for p in of_things if p.is_measure or (2 <= p.distinct <= p.cells // 2 and not p.is_free_text)]
     constant = next((p for p in seen.values() if p.distinct == 1 and RARE * p.cells >= p.rows), None)
     if constant is not None and len(seen) > 1 and not possible:
         check_label(constant, where, task)
@@ -150,11 +151,11 @@ def _offer(p: Profile) -> str:
 
 
 def _is_usual(p: Profile, task: str) -> bool:
-    """Whether the column may be the label of ``task`` where nobody says so: dates, also as numbers like 20210710, and years are not."""
+    """Whether the column may be the label of ``task`` where nobody says so: dates, also as numbers like 20210710, years and
+    coordinates are not."""
     name = p.name.strip().lower()
-    return _fits(p, task) and not (
-        p.tells_when_or_where or p.tells_folds or p.tells_progress or name in _YEAR or name in _NO_LABELS or (name in TEXTS and not p.numeric)
-    )
+    of_other_use = p.tells_when_or_where or p.is_coordinate or p.tells_folds or p.tells_progress
+    return _fits(p, task) and not (of_other_use or name in _YEAR or name in _NO_LABELS or (name in TEXTS and not p.numeric))
 
 
 def _fits(p: Profile, task: str) -> bool:
