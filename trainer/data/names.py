@@ -60,6 +60,13 @@ _NUMBERED = re.compile(  # Sample No., Probe-Nr: not "leaf no", which counts
     r"(.*[ _.-]nr|(.* )?(proben|patienten|lfd[ _.-]*|laufende |serien|kenn)nummer|(sample|specimen|patient|subject|record|ref|reference|serial)"
     r"[ _.-]*(no|num|number))\.?"
 )
+_COORDINATES = {
+    "latitude": re.compile(r"(.*[a-z](?=L)|.*[ _.-])?(?i:latitude|lat|breitengrad)|(?i:decimallatitude)"),
+    "longitude": re.compile(r"(.*[a-z](?=L)|.*[ _.-])?(?i:longitude|lon|lng|längengrad)|(?i:decimallongitude|(gps[ _])?long)"),
+    "northing": re.compile(r"(.*[ _.-])?northings?|utm[ _]?[ny]|y[ _]coord|coord[ _]y", re.IGNORECASE),
+    "easting": re.compile(r"(.*[ _.-])?eastings?|utm[ _]?[ex]|x[ _]coord|coord[ _]x", re.IGNORECASE),
+}
+_UNIT = re.compile(r"[ _.]?[(\[]?(dd|deg|degrees|decimal degrees|°|wgs84|m)[)\]]?", re.IGNORECASE)  # behind the name of a coordinate
 _WORD = re.compile(r"[a-z]+")
 _NATURAL = re.compile(r"(\d+)")
 
@@ -89,6 +96,16 @@ def is_given(name: str) -> bool:
     """Whether a first column has no name of its own, as the index that some programs write."""
     name = name.strip().lower()
     return name.startswith("unnamed") or name == "column 1"
+
+
+def coordinate(name: str) -> str:
+    """Which coordinate of a place a column of this name holds: latitude, longitude, northing or easting; empty for none.
+
+    The name may have words before the coordinate (SITE_LATITUDE) and a unit behind it (lon_dd).
+    """
+    name = nfc(name.strip())
+    plain = next((name[: m.start()] for m in _UNIT.finditer(name) if m.end() == len(name) and m.start()), name)
+    return next((kind for kind, spelled in _COORDINATES.items() if spelled.fullmatch(name) or spelled.fullmatch(plain)), "")
 
 
 def token_folders(names) -> set[str]:

@@ -173,3 +173,16 @@ def test_json_lines_become_cells(tmp_path):
     assert table.columns == ["text", "label", "x"]
     assert table.rows == [(1, ["a", "1", ""]), (4, ["", "true", '["p"]'])]
     assert [e["code"] for e in events_of(tmp_path) if e["kind"] == "warning"] == ["bad_rows"]
+
+
+@pytest.mark.parametrize(
+    ("name", "coordinate"),
+    [
+        ("lat", "latitude"), ("SITE_LATITUDE", "latitude"), ("decimalLatitude", "latitude"), ("Latitude (deg)", "latitude"), ("gps lat", "latitude"),
+        ("siteLon", "longitude"), ("LONG", "longitude"), ("lng", "longitude"), ("lon_dd", "longitude"), ("Längengrad", "longitude"),
+        ("UTM_N", "northing"), ("northing_m", "northing"), ("plot northing", "northing"), ("utm_e", "easting"), ("coord_x", "easting"),
+        ("flat", ""), ("salon", ""), ("plat", ""), ("how_long", ""), ("slat", ""), ("melon", ""), ("latitude_class", ""), ("m", ""), ("", ""),
+    ],
+)  # fmt: skip
+def test_names_of_columns_with_coordinates(name, coordinate):
+    assert names.coordinate(name) == coordinate

@@ -51,6 +51,10 @@ def checks(tmp_path):
         pytest.param({"x": LABELS, "z": TEXTS, "kind": LABELS}, "", "auto", "kind",
                      'Column "kind" is used as the label: it is the last column with few, repeating values; it has 2 different values. '
                      "If the label is x, set label_column.", id="the last before the first"),
+        pytest.param({"station": ["x"] * 30, "name": ["Willard Airport, Champaign, Illinois"] * 30, "rain": NUMBERS[::-1],
+                      "low": NUMBERS, "low_attributes": [",,7", ""] * 15}, "", "auto", "low",
+                     'Column "low" is used as the label: it is a column with measured numbers; it has 30 different values. '
+                     "Nothing but its place says so. If the label is rain, set label_column.", id="one station beside its measures"),
         pytest.param({"label": TEXTS, "class": LABELS}, "", "auto", "class",
                      'Column "class" is used as the label because of its name; it has 2 different values.', id="a name that does not fit"),
     ],
@@ -72,6 +76,13 @@ def test_the_label_column_has_a_reason(columns, wanted, task, name, why):
             lambda: choices.label(seen_in(text=TEXTS, same=["x"] * 30), "", "t.csv"),
             "The label column same of t.csv has only one value, so there is nothing to predict. "
             "Add rows of at least one other class, or choose another label_column.", id="one value",
+        ),
+        pytest.param(
+            lambda: choices.label(seen_in(same=["x"] * 30, depth=NUMBERS, text=TEXTS), "", "t.csv"),
+            "No column of t.csv is surely the label. Its columns: same has the same value in each row; depth has numbers with 30 values "
+            "(a regression); text has free text of 5 words on average, which a model reads. "
+            "Set label_column to the column to predict, for example to depth, or add a column with a few repeating values.",
+            id="one value beside a measure",
         ),
         pytest.param(
             lambda: choices.label(seen_in(x=TEXTS, a=LABELS, b=LABELS, z=TEXTS), "", "t.csv"),

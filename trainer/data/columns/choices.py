@@ -14,7 +14,7 @@ RARE = 20  # rows for each cell of a column with one value, from which it marks 
 _NO_NAME = re.compile(r"column \d+")
 _YEAR = frozenset(("year", "yr", "jahr", "année", "annee", "año"))
 _NO_LABELS = frozenset("note notes remark remarks comments bemerkung bemerkungen remarque remarques subject participant patient person user".split())
-_ABOUT = re.compile(r"[ _.-]+(cd|flags?|qc|qf|qa|err|error|sd|se|std|stdev|unc|uncertainty|units?)", re.IGNORECASE)  # behind another name
+_ABOUT = re.compile(r"[ _.-]+(cd|flags?|attributes?|qc|qf|qa|err|error|sd|se|std|stdev|unc|uncertainty|units?)", re.IGNORECASE)  # behind another name
 _RANKS = frozenset(("order", "family", "genus"))  # of living things, beside which class is one of them
 
 
@@ -72,7 +72,7 @@ def _by_values(seen: dict[str, Profile], where: str, task: str, pictures: bool, 
     both = best == names[-1] and first.name in rest and first.distinct < seen[best].distinct  # both places are usual
     if _NO_NAME.fullmatch(best) and (both or (rest and best == first.name and any(not seen[n].numeric for n in rest) and seen[best].numeric)):
         ask_label([best, *rest], seen, where)
-    others = [n for n, p in seen.items() if n != best and p.is_measure and not p.tells_when_or_where]
+    others = [n for n, p in seen.items() if n != best and p.is_measure and not (p.tells_when_or_where or p.is_coordinate)]
     spectrum = all(number(n) is not None for n in others)  # the names are wavelengths, which the label is not
     by_place = seen[best].is_measure and not rest and bool(others) and not spectrum
     if by_place and _NO_NAME.fullmatch(best):
@@ -95,7 +95,7 @@ def _label_scores(seen: dict[str, Profile], task: str, pictures: bool, in_order:
     first, last = next(iter(seen)), list(seen)[-1]
     classes = [n for n, p in seen.items() if p.is_class and _is_usual(p, task) and (n in (first, last) or not p.numeric or p.distinct <= FEW_NUMBERS)]
     scores = {n: 1.0 + 0.3 * (n == last) + 0.15 * (n == first) for n in classes}
-    has_text = any(p.is_free_text and not p.is_sequence for p in seen.values())
+    has_text = any(p.is_free_text and p.distinct > 1 and not p.is_sequence for p in seen.values())
     if last not in scores and (pictures or len(seen) > 1) and not has_text and seen[last].is_measure and _is_usual(seen[last], task):
         scores[last] = 1.05
     return scores
@@ -108,10 +108,11 @@ def _is_about_another(name: str, seen: dict[str, Profile]) -> bool:
 
 def _no_label(seen: dict[str, Profile], where: str, task: str) -> UserError:
     """The error for data without a label column. Raises a more specific one if a column has a single value."""
+    of_things = [p for p in seen.values() if not (p.tells_when_or_where or p.is_coordinate)]
+    possible = [p for p in of_things if p.is_measure or (2 <= p.distinct <= p.cells // 2 and not p.is_free_text)]
     constant = next((p for p in seen.values() if p.distinct == 1 and RARE * p.cells >= p.rows), None)
-    if constant is not None and len(seen) > 1:
+    if constant is not None and len(seen) > 1 and not possible:
         check_label(constant, where, task)
-    possible = [p for p in seen.values() if not p.tells_when_or_where and (p.is_measure or (2 <= p.distinct <= p.cells // 2 and not p.is_free_text))]
     first = f", for example to {possible[0].name}" if possible else ""
     return UserError(
         "no_label",
@@ -150,11 +151,11 @@ def _offer(p: Profile) -> str:
 
 
 def _is_usual(p: Profile, task: str) -> bool:
-    """Whether the column may be the label of ``task`` where nobody says so: dates, also as numbers like 20210710, and years are not."""
+    """Whether the column may be the label of ``task`` where nobody says so: dates, also as numbers like 20210710, years and
+    coordinates are not."""
     name = p.name.strip().lower()
-    return _fits(p, task) and not (
-        p.tells_when_or_where or p.tells_folds or p.tells_progress or name in _YEAR or name in _NO_LABELS or (name in TEXTS and not p.numeric)
-    )
+    of_other_use = p.tells_when_or_where or p.is_coordinate or p.tells_folds or p.tells_progress
+    return _fits(p, task) and not (of_other_use or name in _YEAR or name in _NO_LABELS or (name in TEXTS and not p.numeric))
 
 
 def _fits(p: Profile, task: str) -> bool:

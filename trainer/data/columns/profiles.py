@@ -98,6 +98,11 @@ class Profile:
         return max(self.dates, self.clock_times, self.shapes) >= values.MOSTLY
 
     @property
+    def is_coordinate(self) -> bool:
+        """Whether the name says that the numbers are coordinates of places, which are not predicted unless the user says so."""
+        return self.numeric and names.coordinate(self.name) != ""
+
+    @property
     def tells_folds(self) -> bool:
         """Whether the column numbers the parts into which people divided the rows: neither an input nor a label."""
         return self.name.strip().lower() in _FOLDS and self.numeric and self.distinct <= FEW_NUMBERS and not self.fractions

@@ -14,10 +14,6 @@ from trainer.data.together import Together
 from trainer.errors import some
 from trainer.kinds.rows.roles import Roles
 
-_LATITUDES = ("latitude", "lat", "decimallatitude", "decimal_latitude", "gps_lat", "gps_latitude", "breitengrad")
-_LONGITUDES = ("longitude", "lon", "lng", "long", "decimallongitude", "decimal_longitude", "gps_lon", "gps_longitude", "längengrad")
-_NORTHINGS = ("northing", "northings", "utm_n", "utm_y", "utm_northing", "y_coord", "coord_y")
-_EASTINGS = ("easting", "eastings", "utm_e", "utm_x", "utm_easting", "x_coord", "coord_x")
 MIN_GROUPS = 10  # of rows that belong together, for a warning by their labels alone
 _MOST_ROWS = 200_000
 _MOST_WAYS = 2
@@ -241,12 +237,10 @@ class Belonging:
 
 def _coordinates(seen: dict[str, Profile], asked: bool) -> tuple[str, str, bool] | None:
     """The columns with the two coordinates by their names, if they hold numbers, and whether they are degrees. ``asked`` lets x and y be some."""
-    by_name = {names.nfc(n).strip().lower().replace(" ", "_"): n for n in reversed(list(seen)) if seen[n].numeric}
-    for norths, easts, degrees in ((_LATITUDES, _LONGITUDES, True), (_NORTHINGS, _EASTINGS, False), *[(("y",), ("x",), False)] * asked):
-        north = next((by_name[n] for n in norths if n in by_name), "")
-        east = next((by_name[n] for n in easts if n in by_name), "")
-        if north and east:
-            return north, east, degrees
+    by_kind = {names.coordinate(n) or n.strip().lower(): n for n in reversed(list(seen)) if seen[n].numeric}
+    for north, east, degrees in (("latitude", "longitude", True), ("northing", "easting", False), *[("y", "x", False)] * asked):
+        if north in by_kind and east in by_kind:
+            return by_kind[north], by_kind[east], degrees
     return None
 
 

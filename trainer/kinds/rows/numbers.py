@@ -7,7 +7,7 @@ from trainer.data.formats.table import Table
 from trainer.errors import UserError, some
 
 # Parts of names of columns: places and what a camera writes are no targets; codes may be classes.
-_PLACES = frozenset("lat latitude lon lng long longitude easting northing utm x y z altitude elevation".split())
+_PLACES = frozenset("long utm x y z altitude elevation".split())
 _OF_FILES = frozenset("size bytes pixels exposure iso aperture focal timestamp time date year".split())
 _SIDES = frozenset(("width", "height"))  # of the picture, where both are there
 _CODES = frozenset("class category species type code taxon genus family group kind".split())
@@ -29,7 +29,9 @@ def check(label: str, columns: dict[str, Profile], tables: list[Table], where: s
         return
     lower = {n.strip().lower() for n in columns}
     no_targets = _OF_FILES | _SIDES if lower >= _SIDES else _OF_FILES
-    measures = [n for n, p in columns.items() if p.is_measure and not _words(n) & _PLACES and n.strip().lower() not in no_targets]
+    measures = [
+        n for n, p in columns.items() if p.is_measure and not (names.coordinate(n) or _words(n) & _PLACES) and n.strip().lower() not in no_targets
+    ]
     if measures != [label]:
         others = measures or [n for n, p in columns.items() if p.is_measure]
         raise UserError(

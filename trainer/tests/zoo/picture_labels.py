@@ -74,7 +74,7 @@ ROWS = (
         _table("file,latitude,longitude,height_cm", _latitude, _longitude, _height), Reads(MEASURED, label="height_cm"),
         rule="a number for each picture"),
     Row("places-alone", "file name, latitude and longitude", "EXIF exports", "exiftool.org", "asked back: a place is no target",
-        _table("file,latitude,longitude", _latitude, _longitude), Refused("ambiguous_label", ("latitude", "label_column")),
+        _table("file,latitude,longitude", _latitude, _longitude), Refused("no_label", ("latitude", "label_column")),
         spares="a number for each picture"),
     Row("two-measures", "file name, height and weight", "phenotyping", "user reports", "asked back",
         _table("file,height,weight", _height, _latitude), Refused("ambiguous_label", ("height and weight",))),
