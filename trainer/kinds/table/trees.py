@@ -122,6 +122,15 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Trees | 
     return replace(of(best), held_out=held_out)
 
 
+def held_out(data: Dataset, target: Classes | Number, settings: Settings) -> tuple[HeldOut, ...]:
+    """Those of ``fit``, without the trees of the training rows where folds judge."""
+    held = held_rows.rows(data, target, settings)
+    if held.turns is None or are_too_many(len(target.labels), columns_of.width(data)):
+        return getattr(fit(data, target, settings), "held_out", ())
+    with threads.one():
+        return _by_folds(data, target, settings, held)[-1]
+
+
 def load(folder: Path) -> Trees:
     """The trees that ``save`` wrote. Raises OSError, ValueError, KeyError or TypeError for other files, which may be damaged or forged."""
     return restored(*saved.read(folder))
