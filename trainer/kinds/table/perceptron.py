@@ -105,9 +105,11 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Perceptr
 
 def held_out(data: Dataset, target: Classes | Number, settings: Settings) -> tuple[HeldOut, ...]:
     """Those of ``fit``, without the network of the training rows where folds judge."""
+    held = held_rows.rows(data, target, settings)
+    if held.turns is None:
+        return getattr(fit(data, target, settings), "held_out", ())
     with threads.one_of_blas():
-        networks = _in_folds(data, target, settings, held_rows.rows(data, target, settings))
-    return tuple(f.held_out for f in networks) if networks else getattr(fit(data, target, settings), "held_out", ())
+        return tuple(f.held_out for f in _in_folds(data, target, settings, held))
 
 
 def load(folder: Path) -> PerceptronTable:

@@ -125,8 +125,10 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Trees | 
 def held_out(data: Dataset, target: Classes | Number, settings: Settings) -> tuple[HeldOut, ...]:
     """Those of ``fit``, without the trees of the training rows where folds judge."""
     held = held_rows.rows(data, target, settings)
-    if held.turns is None or are_too_many(len(target.labels), columns_of.width(data)):
+    if held.turns is None:
         return getattr(fit(data, target, settings), "held_out", ())
+    if are_too_many(len(target.labels), columns_of.width(data)):
+        return ()
     with threads.one():
         return _by_folds(data, target, settings, held)[-1]
 
