@@ -34,6 +34,8 @@ _MAX_ROWS = 2_000_000  # to fit on: each costs more than a few cells do
 _BUDGET_SECONDS = 30.0  # for all fits, on one slow core
 _MOST_SECONDS = 300.0  # that the fewest rounds on few rows may be assumed to take: above, there are no trees
 _USEFUL_ROUNDS, _FEWEST_ROUNDS = 80, 10  # with fewer than the first, fewer rows cost less accuracy than fewer rounds
+_ROUNDS_OF_BOTH = 300  # where folds have time for fewer rounds of both shapes, one alone is better
+_SHARE_ALONE = 0.6  # of the budget, for one shape alone
 
 
 @dataclass(frozen=True)
@@ -161,10 +163,9 @@ def _outputs(classes: int) -> int:
 def _by_folds(data: Dataset, target, settings: Settings, held: Held) -> tuple[Shape, int, float, tuple[HeldOut, ...]]:
     """The shape, the number of rounds and the loss that are best on held-out rows, and the answers of each shape."""
     parts, found = list(held.turns.parts()), []
-    for name, shape in zip(_NAMES, boosting.SHAPES, strict=True):
+    for name, shape, rounds in _affordable(data, len(held.examples), len(target.labels), len(parts)):
         columns = Columns.learn(data, held.examples, _is_wide(shape))
         every = _rows(columns, held.examples, target, data, settings)
-        rounds = _rounds(shape, len(every), len(columns.known), len(target.labels), len(parts) * len(boosting.SHAPES))
         fitted = [
             boosting.fit(every.chosen(kept), every.chosen(out), columns.known, len(target.labels), shape, rounds, settings.seed)
             for kept, out in parts
@@ -178,6 +179,18 @@ def _by_folds(data: Dataset, target, settings: Settings, held: Held) -> tuple[Sh
         found.append((loss, shape, round_, HeldOut(name, outputs, partial(_mean, models))))
     loss, shape, rounds, _ = min(found, key=lambda f: f[0])
     return shape, rounds, loss, tuple(held_out for *_, held_out in found)
+
+
+def _affordable(data: Dataset, rows: int, classes: int, parts: int) -> list[tuple[str, Shape, int]]:
+    """The names of the shapes that are fitted in each of ``parts``, the shapes, and their rounds. The second one learns faster where it has fewer
+    rounds, and is fitted alone where there is time for few rounds of both."""
+    first, second = boosting.SHAPES
+    widths = [columns_of.width(data, _is_wide(shape)) for shape in boosting.SHAPES]
+    rounds = [_rounds(s, rows, width, classes, parts * len(boosting.SHAPES)) for s, width in zip(boosting.SHAPES, widths, strict=True)]
+    if rounds[1] >= _ROUNDS_OF_BOTH:
+        return list(zip(_NAMES, (first, boosting.faster(second, rounds[1])), rounds, strict=True))
+    alone = _rounds(second, rows, widths[1], classes, parts, _SHARE_ALONE)
+    return [(_NAMES[1], boosting.faster(second, alone), alone)]
 
 
 def _is_wide(shape: Shape) -> bool:
@@ -225,9 +238,9 @@ def _of_fewer(train: Rows, validation: Rows, shape: Shape, best: Boosted, of, co
     return sampled.Losses.of([(rows, of(b).answers(judging.cells)) for rows, b in [*models, (len(train), best)]], judging.targets, judging.weights)
 
 
-def _rounds(shape: Shape, rows: int, columns: int, classes: int, fits: int) -> int:
-    """The rounds that the budget allows in each of ``fits``."""
-    allowed = _BUDGET_SECONDS / (fits * boosting.seconds(shape, rows, columns, _outputs(classes)))
+def _rounds(shape: Shape, rows: int, columns: int, classes: int, fits: int, share: float = 1.0) -> int:
+    """The rounds that a ``share`` of the budget allows in each of ``fits``."""
+    allowed = share * _BUDGET_SECONDS / (fits * boosting.seconds(shape, rows, columns, _outputs(classes)))
     return int(min(boosting.ROUNDS, max(_FEWEST_ROUNDS, allowed)))
 
 

@@ -94,6 +94,27 @@ def test_the_scores_are_those_of_scikit_learn(classes, monkeypatch):
     assert (found.forest.subset >= 0).any()
 
 
+@pytest.mark.parametrize(("rows", "shapes", "rate"), [(1000, 2, 0.05), (120_000, 2, 0.054), (200_000, 1, 0.07), (10**7, 1, 0.1)])
+def test_one_shape_of_trees_learns_alone_where_there_is_time_for_few_rounds(rows, shapes, rate):
+    found = trees._affordable(mixed(40), rows, 2, 5)
+    assert [name for name, *_ in found] == list(trees._NAMES[-shapes:])
+    assert found[-1][1].learning_rate == pytest.approx(rate, rel=0.02)
+    assert all(trees._FEWEST_ROUNDS <= rounds <= boosting.ROUNDS for *_, rounds in found)
+
+
+@pytest.mark.parametrize(("columns", "share"), [(4, 0.7), (16, 0.5), (50, 0.4)])
+def test_nodes_of_trees_of_few_columns_ask_about_a_larger_share(columns, share):
+    assert [s.share(columns) for s in boosting.SHAPES] == [1.0, share]
+
+
+@pytest.mark.parametrize("module", [trees, linear, perceptron], ids=lambda m: m.NAME)
+def test_answers_to_held_out_rows_are_those_of_the_fit(module):
+    data = mixed(120, regression=True)
+    alone, beside = module.held_out(data, target_of(data), SETTINGS), fitted(data, module).held_out
+    assert [h.name for h in alone] == [h.name for h in beside] and alone
+    assert all((a.outputs == b.outputs).all() for a, b in zip(alone, beside, strict=True))
+
+
 @pytest.mark.parametrize("regression", [False, True], ids=["classes", "numbers"])
 @pytest.mark.parametrize("module", [trees, linear, perceptron], ids=lambda m: m.NAME)
 def test_a_saved_model_answers_as_before_and_learnt_something(module, regression, tmp_path):
