@@ -13,7 +13,6 @@ _MAX_HISTOGRAMS = 400_000_000  # bytes: scikit-learn keeps a histogram of every 
 _BIN_BYTES = 20
 _BINS = 255
 _FASTEST = 0.1  # rate of learning
-_FEWEST_COLUMNS, _LARGEST_SHARE = 8, 0.7  # that a node may ask about where it asks about a part of them
 
 
 @dataclass(frozen=True)
@@ -24,11 +23,7 @@ class Shape:
     leaves: int
     rows_per_leaf: int
     l2: float
-    columns: float  # share of the columns that each node may ask about; of few columns a larger one
-
-    def share(self, columns: int) -> float:
-        """The share of so many columns that each node may ask about."""
-        return max(self.columns, min(_LARGEST_SHARE, _FEWEST_COLUMNS / columns))
+    columns: float  # share of the columns that each node may ask about
 
 
 # The first is scikit-learn's own default. The second is slower, and its nodes see a part of the columns: it is better on most tables (ADR 37).
@@ -94,7 +89,7 @@ def fit(train: Rows, validation: Rows | None, known: list[int], classes: int, sh
         max_leaf_nodes=shape.leaves,
         min_samples_leaf=min(shape.rows_per_leaf, max(1, len(train) // 10)),
         l2_regularization=shape.l2,
-        max_features=shape.share(len(known)),
+        max_features=shape.columns,
         max_bins=_bins(known, shape.leaves),
         categorical_features=[k > 0 for k in known],
         early_stopping=stops,

@@ -102,11 +102,6 @@ def test_one_shape_of_trees_learns_alone_where_there_is_time_for_few_rounds(rows
     assert all(trees._FEWEST_ROUNDS <= rounds <= boosting.ROUNDS for *_, rounds in found)
 
 
-@pytest.mark.parametrize(("columns", "share"), [(4, 0.7), (16, 0.5), (50, 0.4)])
-def test_nodes_of_trees_of_few_columns_ask_about_a_larger_share(columns, share):
-    assert [s.share(columns) for s in boosting.SHAPES] == [1.0, share]
-
-
 @pytest.mark.parametrize("module", [trees, linear, perceptron], ids=lambda m: m.NAME)
 def test_answers_to_held_out_rows_are_those_of_the_fit(module):
     data = mixed(120, regression=True)
