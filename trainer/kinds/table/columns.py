@@ -89,10 +89,9 @@ def _frequent(cells: list[str], codes: numpy.ndarray) -> list[str]:
     return sorted(sorted(counted, key=lambda name: (-counted[name], name))[:MAX_CATEGORIES])
 
 
-def width(data: Dataset, wide: bool = False) -> int:
-    """How many columns trees read of ``data``. ``wide`` is that of ``Columns.learn``."""
-    of_parts = [parts.wide(part) if wide else part for name, part in data.learnt.items() if name in data.columns]
-    return len(data.columns) - len(of_parts) + sum(len(part.names) + bool(part.categories) for part in of_parts)
+def width(data: Dataset) -> int:
+    """How many columns trees read of ``data``."""
+    return sum(1 if (part := data.learnt.get(name)) is None else len(part.names) + bool(part.categories) for name in data.columns)
 
 
 def restored(columns) -> Columns:

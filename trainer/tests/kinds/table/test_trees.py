@@ -14,9 +14,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from trainer.core import registry
 from trainer.core.example import Dataset, Example
 from trainer.data.columns.features import TEXT
+from trainer.estimators import folds
 from trainer.kinds.boosted import averaged, boosting, forest
 from trainer.kinds.derived import part as parts
-from trainer.kinds.table import linear, perceptron, trees
+from trainer.kinds.table import growing, linear, perceptron, trees
 
 SETTINGS = SimpleNamespace(seed=3, class_weights="none", validation_file="", source=lambda name: "form")
 
@@ -94,12 +95,23 @@ def test_the_scores_are_those_of_scikit_learn(classes, monkeypatch):
     assert (found.forest.subset >= 0).any()
 
 
-@pytest.mark.parametrize(("rows", "shapes", "rate"), [(1000, 2, 0.05), (120_000, 2, 0.054), (200_000, 1, 0.07), (10**7, 1, 0.1)])
-def test_one_shape_of_trees_learns_alone_where_there_is_time_for_few_rounds(rows, shapes, rate):
-    found = trees._affordable(mixed(40), rows, 2, 5)
-    assert [name for name, *_ in found] == list(trees._NAMES[-shapes:])
-    assert found[-1][1].learning_rate == pytest.approx(rate, rel=0.02)
-    assert all(trees._FEWEST_ROUNDS <= rounds <= boosting.ROUNDS for *_, rounds in found)
+@pytest.mark.parametrize(("rounds", "rate"), [(500, 0.05), (400, 0.0625), (250, 0.1), (20, 0.1)])
+def test_trees_with_fewer_rounds_learn_faster(rounds, rate):
+    first, second = (boosting.faster(shape, rounds).learning_rate for shape in boosting.SHAPES)
+    assert (first, second) == (0.1, pytest.approx(rate))
+
+
+@pytest.mark.parametrize(
+    ("most", "behind", "enough", "names"),
+    [(40, 0.0, 10, growing.NAMES[1:]), (40, 100.0, 10, growing.NAMES), (500, 0.0, 10, growing.NAMES), (40, 0.0, 100, growing.NAMES)],
+    ids=["behind", "not behind", "time for all rounds", "few rows"],
+)
+def test_a_shape_that_is_far_behind_in_one_fold_is_not_fitted_in_others_where_time_is_short(most, behind, enough, names, monkeypatch):
+    monkeypatch.setattr(folds, "ENOUGH", enough)
+    monkeypatch.setattr(growing, "rounds_within", lambda *_: most)
+    monkeypatch.setattr(trees, "_BEHIND", behind)
+    data = mixed(80, regression=True)
+    assert [h.name for h in trees.held_out(data, target_of(data), SETTINGS)] == list(names)
 
 
 @pytest.mark.parametrize("module", [trees, linear, perceptron], ids=lambda m: m.NAME)
