@@ -30,7 +30,8 @@ _EVENT = re.compile(
 _PLAIN_TIME, _PLAIN_EVENT = re.compile(r"time|t"), re.compile(r"status|e")  # which have other meanings, too, unless they stand together
 _DURATION = re.compile(r"time|t|days|weeks?|months|years|duration")  # beside an event
 _SURE_EVENT = re.compile(r"(is_?)?(dead|death|died|deceased).*|vital.*|fustat|surv.*|arrest")
-_RULED = 0.02  # changes of the event for each row, in the order of time, up to which the time determines the event
+_RULED = 0.1  # of the changes of the event from row to row that chance makes, up to which, in the order of time, the time determines the event
+_LOOK = 20_000  # rows of a table that are looked at
 _CODES = ({"0", "1"}, {"1", "2"}, {"0", "1", "2"})
 _WORDS = frozenset("alive dead living deceased censored event died yes no true false".split())
 
@@ -110,17 +111,17 @@ def _is_event(name: str, p: Profile, tables: list[Table]) -> bool:
 def _may_be_followed(time: str, event: str, p: Profile, tables: list[Table]) -> bool:
     """Whether a time may be how long rows were followed until an event: not below 0, not growing from row to row as a logger writes it, and
     the event does not follow from it, as a time-out does."""
-    numbers: list[float] = []
-    ends: list[str] = []
+    followed: list[tuple[float, str]] = []
     in_order = True
     for table in tables:
-        read = values.as_numbers(list(table.cells(time)), p.style)
-        found = [(float(n), values.label(e)) for n, e in zip(read, table.cells(event), strict=True) if n]
-        numbers += (own := [n for n, _ in found])
-        ends += [e for _, e in found]
-        in_order = in_order and own == sorted(own)
-    if in_order or min(numbers, default=-1.0) < 0:
+        step = -(-len(table.rows) // _LOOK) or 1
+        cells, ends = (table.cells(name)[::step] for name in (time, event))
+        own = [(float(n), values.label(e)) for n, e in zip(values.as_numbers(cells, p.style), ends, strict=True) if n]
+        followed += [(n, e) for n, e in own if e]
+        in_order = in_order and all(a <= b for (a, _), (b, _) in itertools.pairwise(own))
+    if in_order or not followed or min(n for n, _ in followed) < 0:
         return False
-    by_time = [e for _, e in sorted(zip(numbers, ends, strict=True)) if e]
-    changes = sum(a != b for a, b in itertools.pairwise(by_time))
-    return changes > max(len(set(by_time)) - 1, _RULED * len(by_time))
+    by_time = [e for _, e in sorted(followed, key=lambda row: row[0])]
+    changes, rows = sum(a != b for a, b in itertools.pairwise(by_time)), len(by_time)
+    by_chance = rows - sum(by_time.count(e) ** 2 for e in set(by_time)) / rows
+    return changes > max(len(set(by_time)) - 1, _RULED * by_chance)
