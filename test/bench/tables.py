@@ -80,14 +80,17 @@ class Score:
 
 
 def split(table: pandas.DataFrame, seed: int, numbers: bool) -> tuple[pandas.DataFrame, pandas.DataFrame]:
-    """Training and test rows. Classes are spread evenly."""
+    """Training and test rows. Classes are spread evenly. Training rows that are copies of a test row are left out, as the trainer does: another
+    program would know their answers."""
     drawn = numpy.random.default_rng(seed).permutation(len(table))
     if not numbers:
         codes = pandas.factorize(table.iloc[:, -1])[0][drawn]
         drawn = drawn[numpy.argsort(codes, kind="stable")]
     every = numpy.arange(len(table))
     test = numpy.floor((every + 1) * TEST_SHARE) > numpy.floor(every * TEST_SHARE)
-    return table.iloc[numpy.sort(drawn[~test])], table.iloc[numpy.sort(drawn[test])]
+    train, tested = table.iloc[numpy.sort(drawn[~test])], table.iloc[numpy.sort(drawn[test])]
+    contents = [pandas.util.hash_pandas_object(rows.astype(str), index=False) for rows in (train, tested)]
+    return train[~contents[0].isin(contents[1]).to_numpy()], tested
 
 
 def prepared(table: pandas.DataFrame, seed: int, numbers: bool, folder: Path) -> tuple[Dataset, Plan]:

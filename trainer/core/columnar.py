@@ -14,13 +14,14 @@ from typing import TypeVar, cast, overload
 import numpy
 
 from trainer.core import by_blocks, mapped
-from trainer.core.cells import Codes, Column, number
+from trainer.core.cells import Codes, Column, number, read_numbers
 from trainer.core.example import Example
 
 Examples = TypeVar("Examples", bound=Sequence[Example])  # a list, or a view of columns
 BLOCK = 8192  # examples made at once
 SEPARATOR = "\x1f"  # between the cells of a row where they are one text: it is in no table that is written for people
 _JOINED = 1 << 16  # rows
+_LISTED = 500  # cells of a list from which Arrow reads them faster, as numbers
 
 
 def short(numbers: numpy.ndarray) -> numpy.ndarray:
@@ -276,7 +277,12 @@ def numbers(examples: Sequence[Example], place: int) -> numpy.ndarray:
     """The cells of a column as float64: NaN for what ``float`` does not read as a finite number."""
     if isinstance(examples, Columnar):
         return examples.column(place).numbers(examples.at)
-    return numpy.asarray([number(e.content[place]) for e in examples], numpy.float64)
+    cells = [e.content[place] for e in examples]
+    if len(cells) < _LISTED:
+        return numpy.asarray([number(c) for c in cells], numpy.float64)
+    import pyarrow
+
+    return read_numbers(pyarrow.array(cells, pyarrow.large_string()))
 
 
 def codes(examples: Sequence[Example], place: int) -> tuple[list[str], numpy.ndarray]:

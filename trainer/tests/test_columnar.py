@@ -125,3 +125,10 @@ def test_digests_with_the_same_first_bytes_are_told_apart(copies):
     order, codes = keys._order(digests).tolist(), keys._codes(digests).tolist()
     assert [texts[i] for i in order] == sorted(texts)
     assert len({*zip(codes, texts)}) == len({*codes}) == len({*texts}) == 200
+
+
+def test_many_cells_of_a_list_are_the_numbers_that_few_are():
+    cells = ["1", "", "-2.5e3", "x", "nan", "1e999", " 7 ", "0.1"] * 100
+    examples = [Example("t.csv", i, (cell,), "") for i, cell in enumerate(cells)]
+    few = numpy.concatenate([columnar.numbers(examples[i : i + 8], 0) for i in range(0, len(examples), 8)])
+    assert numpy.array_equal(columnar.numbers(examples, 0), few, equal_nan=True)

@@ -1,5 +1,6 @@
 """A forest of decision trees as arrays of nodes: its prediction, its file, and the checks of a file from an untrusted source."""
 
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ MAX_NODES = 20_000_000
 _WORDS = 8  # of 32 bits, one bit for each category
 _AT_ONCE = 500_000  # rows times trees
 _MANY = 5_000_000  # rows times trees that numpy answers in about as many seconds as scikit-learn takes to be imported
+_COMPILED = 50_000  # rows times trees from which scikit-learn is faster where it is imported
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Forest:
         """
         outputs, trees = len(self.start), len(self.roots)
         found = numpy.repeat(self.start[None, :], len(cells), axis=0)
-        if len(cells) * trees > _MANY:
+        if len(cells) * trees > (_COMPILED if "sklearn.ensemble" in sys.modules else _MANY):
             from trainer.kinds.boosted import compiled
 
             for tree, leaves in enumerate(compiled.leaves(self, cells)):

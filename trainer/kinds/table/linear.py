@@ -100,6 +100,15 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> LinearTa
     return found
 
 
+def held_out(data: Dataset, target: Classes | Number, settings: Settings) -> tuple[HeldOut, ...]:
+    """Those of ``fit``, without the model of the training rows where folds judge."""
+    held = held_rows.rows(data, target, settings)
+    if held.turns is None:
+        return getattr(fit(data, target, settings), "held_out", ())
+    chosen = _by_folds(data, target, settings, held)
+    return chosen[-1] if chosen else ()
+
+
 def load(folder: Path) -> LinearTable:
     """The model that ``save`` wrote. Raises OSError, ValueError, KeyError or TypeError for other files, which may be damaged or forged."""
     return restored(*saved.read(folder))

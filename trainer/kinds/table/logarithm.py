@@ -92,8 +92,7 @@ def ways(names: Sequence[str], data: Dataset, target, settings: Settings, held: 
     bounds = (float(logs.min()), float(logs.max()))
     found = []
     for name in names:
-        fitted = estimators.of(name).fit(data, of_logs, settings)
-        for held_out in getattr(fitted, "held_out", ()):
+        for held_out in estimators.of(name).held_out(data, of_logs, settings):
             if len(held_out.outputs) == len(held.targets):
                 found.append(_way(name, held_out, held.targets, added, bounds))
     return found

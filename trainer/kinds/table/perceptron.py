@@ -89,12 +89,9 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Perceptr
     weights = _weights(train.encoder.width, target)
     held, labels = held_rows.rows(data, target, settings), tuple(target.labels)
     with threads.one_of_blas():
-        if held.turns is not None and (epochs := _epochs(len(held.examples), weights, len(held.turns.held_out))) > _FEWEST_EPOCHS:
-            every = encoded.whole(data, target, settings, held.examples)
-            if every is not None:
-                networks = _in_folds(every, target, settings, held, epochs)
-                best = min(networks, key=lambda f: f.loss)
-                return PerceptronTable(train.encoder, _of_all(train, target, settings, best), labels, best.loss, tuple(f.held_out for f in networks))
+        if networks := _in_folds(data, target, settings, held):
+            best = min(networks, key=lambda f: f.loss)
+            return PerceptronTable(train.encoder, _of_all(train, target, settings, best), labels, best.loss, tuple(f.held_out for f in networks))
         train = _affordable(train, weights, settings.seed)
         epochs = _epochs(len(train.targets), weights, 1)
         if epochs <= 1:
@@ -105,6 +102,15 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Perceptr
     if held.keeps(target):
         found = replace(found, held_out=(HeldOut(NAME, found.outputs(held.examples), lambda: found),))
     return found
+
+
+def held_out(data: Dataset, target: Classes | Number, settings: Settings) -> tuple[HeldOut, ...]:
+    """Those of ``fit``, without the network of the training rows where folds judge."""
+    held = held_rows.rows(data, target, settings)
+    if held.turns is None:
+        return getattr(fit(data, target, settings), "held_out", ())
+    with threads.one_of_blas():
+        return tuple(f.held_out for f in _in_folds(data, target, settings, held))
 
 
 def load(folder: Path) -> PerceptronTable:
@@ -171,13 +177,19 @@ class _InFolds:
     of_ranges: bool
 
 
-def _in_folds(every: Encoded, target: Classes | Number, settings: Settings, held: Held, epochs: int) -> list[_InFolds]:
-    """The networks on the numbers and, where there are ranges and time for them, on ranges."""
+def _in_folds(data: Dataset, target: Classes | Number, settings: Settings, held: Held) -> list[_InFolds]:
+    """The networks on the numbers and, where there are ranges and time for them, on ranges; none where folds do not judge, or there is no time."""
+    every = None if held.turns is None else encoded.whole(data, target, settings, held.examples)
+    if held.turns is None or every is None:
+        return []
+    epochs = _epochs(len(every.targets), _weights(every.encoder.width, target), len(held.turns.held_out))
+    if epochs <= _FEWEST_EPOCHS:
+        return []
     found = [_by_folds(every, target, settings, held, epochs, None)]
     of_numbers = ranges.learn(every.values)
     if of_numbers is not None and of_numbers.read_width * len(every.targets) <= encoded.MAX_ENTRIES:
         weights = _weights(of_numbers.read_width, target)
-        epochs = _epochs(len(every.targets), weights, len(held.turns.held_out) if held.turns else 1, _BUDGET_OF_RANGES)
+        epochs = _epochs(len(every.targets), weights, len(held.turns.held_out), _BUDGET_OF_RANGES)
         if epochs > _FEWEST_EPOCHS:
             found.append(_by_folds(every, target, settings, held, epochs, of_numbers))
     return found

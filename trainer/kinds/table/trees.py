@@ -10,16 +10,14 @@ import numpy
 from trainer import threads
 from trainer.config.settings import Settings
 from trainer.core import drawn
-from trainer.core.columnar import taken
 from trainer.core.example import Dataset, Example
-from trainer.core.example_targets import encoded_targets
-from trainer.estimators import balance, folds, sampled
+from trainer.estimators import folds, sampled
 from trainer.estimators.sampled import Sampled
 from trainer.kinds.boosted import averaged, boosting, forest as forests
 from trainer.kinds.boosted.boosting import Boosted, Rows, Shape
 from trainer.kinds.boosted.forest import Forest
 from trainer.kinds.derived.part import Part
-from trainer.kinds.table import columns as columns_of, encoded, exchanged, held_out as held_rows, leaning, saved
+from trainer.kinds.table import columns as columns_of, encoded, exchanged, growing, held_out as held_rows, leaning, saved
 from trainer.kinds.table.columns import Columns
 from trainer.kinds.table.exchanged import Exchanging
 from trainer.kinds.table.held_out import Held, HeldOut
@@ -29,12 +27,11 @@ from trainer.targets.classes import Classes
 from trainer.targets.number import Number
 
 NAME = "trees"
-_NAMES = ("trees", "trees on some columns")  # of the shapes of boosting.SHAPES
 _MAX_CELLS = 25_000_000  # to fit on: 200 MB, of which scikit-learn makes copies
 _MAX_ROWS = 2_000_000  # to fit on: each costs more than a few cells do
-_BUDGET_SECONDS = 30.0  # for all fits, on one slow core
 _MOST_SECONDS = 300.0  # that the fewest rounds on few rows may be assumed to take: above, there are no trees
-_USEFUL_ROUNDS, _FEWEST_ROUNDS = 80, 10  # with fewer than the first, fewer rows cost less accuracy than fewer rounds
+_USEFUL_ROUNDS = 80  # with fewer, fewer rows cost less accuracy than fewer rounds
+_BEHIND = 1.05  # times the loss of the second shape in the first fold, above which the first one is not fitted in others where time is short
 
 
 @dataclass(frozen=True)
@@ -99,8 +96,8 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Trees | 
     with threads.one():
         if held.turns is not None:
             chosen = _by_folds(data, target, settings, held)
-        columns = Columns.learn(data, examples, chosen is not None and _is_wide(chosen[0]))
-        train = _rows(columns, examples, target, data, settings)
+        columns = Columns.learn(data, examples, chosen is not None and growing.is_wide(chosen[0]))
+        train = growing.rows_of(columns, examples, target, data, settings)
 
         def of(fitted: Boosted) -> Trees:
             return Trees(fitted.forest, columns, labels, fitted.present, len(train), sampled=some)
@@ -111,7 +108,7 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Trees | 
             best = boosting.fit(train, None, columns.known, len(labels), shape, max(1, rounds), settings.seed)
             return replace(of(best), held_out_loss=loss, held_out=held_out)
         judging = drawn.examples(held.examples, max(1, held_rows.KEPT // max(1, len(labels))), settings.seed)
-        validation = _rows(columns, judging, target, data, settings) if judging else None
+        validation = growing.rows_of(columns, judging, target, data, settings) if judging else None
         found = _by_validation(train, validation, columns, len(labels), settings.seed)
         best = min(found, key=lambda b: b.losses.min() if len(b.losses) else 0.0)
         if some and validation is not None:
@@ -119,8 +116,19 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Trees | 
             some = (replace(some[0], losses=_of_fewer(train, validation, shape, best, of, columns, len(labels), settings.seed)),)
         if validation is None or not held.keeps(target):
             return of(best)
-        held_out = tuple(HeldOut(name, of(b).answers(validation.cells), partial(of, b)) for name, b in zip(_NAMES, found, strict=True))
+        held_out = tuple(HeldOut(name, of(b).answers(validation.cells), partial(of, b)) for name, b in zip(growing.NAMES, found, strict=True))
     return replace(of(best), held_out=held_out)
+
+
+def held_out(data: Dataset, target: Classes | Number, settings: Settings) -> tuple[HeldOut, ...]:
+    """Those of ``fit``, without the trees of the training rows where folds judge."""
+    held = held_rows.rows(data, target, settings)
+    if held.turns is None:
+        return getattr(fit(data, target, settings), "held_out", ())
+    if are_too_many(len(target.labels), columns_of.width(data)):
+        return ()
+    with threads.one():
+        return _by_folds(data, target, settings, held)[-1]
 
 
 def load(folder: Path) -> Trees:
@@ -139,43 +147,37 @@ def restored(described: dict, tensors: dict[str, numpy.ndarray]) -> Trees:
     present = numpy.asarray(described["present"], numpy.int64)
     if present.ndim != 1 or not len(present) or (numpy.diff(present) <= 0).any() or present[0] < 0 or present[-1] >= max(1, len(labels)):
         raise ValueError("its classes are wrong")
-    forest = forests.restored(tensors, _outputs(len(present)), columns.known)
+    forest = forests.restored(tensors, growing.outputs_of(len(present)), columns.known)
     return Trees(forest, columns, labels, present, max(1, int(described["rows"])))
 
 
-def _outputs(classes: int) -> int:
-    """The outputs of trees for so many classes: two classes share one."""
-    return classes if classes > 2 else 1
-
-
 def _by_folds(data: Dataset, target, settings: Settings, held: Held) -> tuple[Shape, int, float, tuple[HeldOut, ...]]:
-    """The shape, the number of rounds and the loss that are best on held-out rows, and the answers of each shape."""
+    """The shape, the number of rounds and the loss that are best on held-out rows, and the answers of each shape.
+
+    Where the budget allows fewer rounds than there may be, the first shape is fitted in all folds only if it is not far behind in one of many rows.
+    """
     parts, found = list(held.turns.parts()), []
-    for name, shape in zip(_NAMES, boosting.SHAPES, strict=True):
-        columns = Columns.learn(data, held.examples, _is_wide(shape))
-        every = _rows(columns, held.examples, target, data, settings)
-        rounds = _rounds(shape, len(every), len(columns.known), len(target.labels), len(parts) * len(boosting.SHAPES))
-        fitted = [
-            boosting.fit(every.chosen(kept), every.chosen(out), columns.known, len(target.labels), shape, rounds, settings.seed)
-            for kept, out in parts
-        ]  # fmt: skip
-        curves = [_whole_curve(f, every.targets[out], len(kept)) for f, (kept, out) in zip(fitted, parts, strict=True)]
-        round_, loss = folds.best(curves, [len(out) for _, out in parts])
-        models = _of_folds(fitted, [len(kept) for kept, _ in parts], round_, columns, target)
-        outputs = encoded.empty(len(every), target)
+    first, second = (growing.Way.of(i, data, target, settings, held, len(parts)) for i in range(len(boosting.SHAPES)))
+    of_second = [second.fitted(part) for part in parts]
+    of_first = [first.fitted(parts[0])]
+    short = second.rounds < boosting.ROUNDS and len(parts[0][1]) >= folds.ENOUGH
+    if not short or of_first[0][1].min() <= _BEHIND * of_second[0][1].min():
+        of_first += [first.fitted(part) for part in parts[1:]]
+    for way, of_parts in ((first, of_first), (second, of_second)):
+        if len(of_parts) < len(parts):
+            continue
+        fitted, curves = zip(*of_parts, strict=True)
+        round_, loss = folds.best(list(curves), [len(out) for _, out in parts])
+        models = _of_folds(fitted, [len(kept) for kept, _ in parts], round_, way.columns, target)
+        outputs = encoded.empty(len(way.every), target)
         for model, (_, out) in zip(models, parts, strict=True):
-            outputs[out] = model.answers(every.cells[out])
-        found.append((loss, shape, round_, HeldOut(name, outputs, partial(_mean, models))))
+            outputs[out] = model.answers(way.every.cells[out])
+        found.append((loss, way.shape, round_, HeldOut(way.name, outputs, partial(_mean, models))))
     loss, shape, rounds, _ = min(found, key=lambda f: f[0])
     return shape, rounds, loss, tuple(held_out for *_, held_out in found)
 
 
-def _is_wide(shape: Shape) -> bool:
-    """Whether trees of this shape read columns as all numbers that these can be read as: those whose nodes see some of the columns at a time."""
-    return shape.columns < 1
-
-
-def _of_folds(fitted: list[Boosted], sizes: list[int], rounds: int, columns: Columns, target) -> list[Trees]:
+def _of_folds(fitted: Sequence[Boosted], sizes: list[int], rounds: int, columns: Columns, target) -> list[Trees]:
     """The trees of each fold after ``rounds``, with outputs for the classes that any fold has."""
     present = numpy.unique(numpy.concatenate([f.present for f in fitted]))
     whole = [averaged.with_absent(f.whole.first(rounds), f.present, present, size) for f, size in zip(fitted, sizes, strict=True)]
@@ -187,20 +189,11 @@ def _mean(models: list[Trees]) -> Trees:
     return replace(models[0], forest=averaged.mean([m.forest for m in models]), rows=sum(m.rows for m in models))
 
 
-def _whole_curve(fitted: Boosted, truth: numpy.ndarray, rows: int) -> numpy.ndarray:
-    """The losses after each round over all held-out rows: scikit-learn leaves out those of a class that it was not fitted on."""
-    regression = truth.dtype.kind == "f"
-    known = 1.0 if regression else float(numpy.isin(truth, fitted.present).mean())
-    # scikit-learn's loss of a regression is half the squared error.
-    losses = (2 if regression else 1) * fitted.losses if len(fitted.losses) else numpy.zeros(1)
-    return known * losses + (1 - known) * numpy.log(rows + 1)
-
-
 def _by_validation(train: Rows, validation: Rows | None, columns: Columns, classes: int, seed: int) -> list[Boosted]:
     """The trees of each shape up to their best round; without validation rows those of one shape."""
     fitted = []
     for shape in boosting.SHAPES if validation is not None else boosting.SHAPES[1:]:
-        rounds = _rounds(shape, len(train), len(columns.known), classes, len(boosting.SHAPES))
+        rounds = growing.rounds_within(shape, len(train), len(columns.known), classes, len(boosting.SHAPES))
         fitted.append(boosting.fit(train, validation, columns.known, classes, shape, rounds if validation else min(rounds, _USEFUL_ROUNDS), seed))
     return fitted
 
@@ -215,15 +208,9 @@ def _of_fewer(train: Rows, validation: Rows, shape: Shape, best: Boosted, of, co
     return sampled.Losses.of([(rows, of(b).answers(judging.cells)) for rows, b in [*models, (len(train), best)]], judging.targets, judging.weights)
 
 
-def _rounds(shape: Shape, rows: int, columns: int, classes: int, fits: int) -> int:
-    """The rounds that the budget allows in each of ``fits``."""
-    allowed = _BUDGET_SECONDS / (fits * boosting.seconds(shape, rows, columns, _outputs(classes)))
-    return int(min(boosting.ROUNDS, max(_FEWEST_ROUNDS, allowed)))
-
-
 def are_too_many(classes: int, columns: int) -> bool:
     """Whether trees for so many classes would take very long, however few rows and rounds there are: each round has one for each class."""
-    return _FEWEST_ROUNDS * sum(boosting.seconds(s, folds.MOST, columns, _outputs(classes)) for s in boosting.SHAPES) > _MOST_SECONDS
+    return growing.FEWEST_ROUNDS * sum(boosting.seconds(s, folds.MOST, columns, growing.outputs_of(classes)) for s in boosting.SHAPES) > _MOST_SECONDS
 
 
 def _sample(data: Dataset, classes: int, seed: int) -> Sequence[Example]:
@@ -234,23 +221,10 @@ def _sample(data: Dataset, classes: int, seed: int) -> Sequence[Example]:
 def most_rows(columns: int, classes: int) -> int:
     """The rows that memory and budget allow to fit on."""
     shape, room = boosting.SHAPES[0], _MAX_CELLS // columns
-    fixed = boosting.seconds(shape, 0, columns, _outputs(classes))
-    each = boosting.seconds(shape, 1, columns, _outputs(classes)) - fixed
-    affordable = int((_BUDGET_SECONDS / (_USEFUL_ROUNDS * len(boosting.SHAPES)) - fixed) / each)
+    fixed = boosting.seconds(shape, 0, columns, growing.outputs_of(classes))
+    each = boosting.seconds(shape, 1, columns, growing.outputs_of(classes)) - fixed
+    affordable = int((growing.BUDGET_SECONDS / (_USEFUL_ROUNDS * len(boosting.SHAPES)) - fixed) / each)
     return min(room, _MAX_ROWS, max(affordable, folds.MOST))
-
-
-def _rows(columns: Columns, examples: Sequence[Example], target, data: Dataset, settings: Settings) -> Rows:
-    """The rows of ``examples`` whose label is known, with the weights of their classes."""
-    targets = encoded_targets(examples, target.encode)
-    weights = None
-    if target.labels:
-        kept = numpy.flatnonzero(targets >= 0)
-        if len(kept) < len(targets):
-            examples, targets = taken(examples, kept), targets[kept]
-        of_class = balance.class_weights(data, settings)
-        weights = None if of_class is None else of_class[targets]
-    return Rows(columns.cells(examples), targets, weights)
 
 
 def _probabilities(scores: numpy.ndarray, classes: int) -> numpy.ndarray:

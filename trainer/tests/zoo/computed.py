@@ -75,6 +75,11 @@ def _logged(i, c) -> list:
     return [i * 10, f"{c.gauss(20, 2):.1f}", f"{c.gauss(5, 1):.2f}", c.choice([0, 1])]
 
 
+def _process(i, c) -> list:
+    seconds = c.uniform(5, 60)
+    return [f"{seconds:.1f}", f"{c.gauss(3, 0.4):.2f}", int(seconds > 50)]
+
+
 _ITEMS = ",".join(f"phq9_{k}" for k in range(1, 10))
 _SIZES = "age,height_cm,weight_kg"
 
@@ -125,6 +130,12 @@ ROWS = (
     Row("years-and-a-status", "age, years of work and a status of 0 and 1", "staff", "made", "nobody was followed",
         _table("age,years,status", lambda i, c: [c.randrange(20, 60), f"{c.uniform(0, 30):.1f}", c.choice([0, 1])]),
         Reads(TASK, label="status", columns=("age", "years"), silent=("follow_up",)), spares=FOLLOWED),
+    Row("time-of-a-process", "seconds, pressure, and a status that says whether it ended by a time-out", "labs", "made", "nobody was followed",
+        _table("time,pressure,status", _process), Reads(TASK, label="status", columns=("time", "pressure"), silent=("follow_up",)),
+        spares=FOLLOWED, settings={"label_column": "status"}),
+    Row("time-and-status-before-the-sex", "age, time and status, and the sex behind them", "clinics", "made", "a hint",
+        _table("age,time,status,sex", lambda i, c: [(p := _patient(c))[0], *p[2:], p[1]]),
+        Reads(TASK, label="sex", columns=("age", "time", "status"), says={"follow_up": "set label_column"}), FOLLOWED),
     Row("time-of-a-logger", "seconds, two measures and a status of 0 and 1", "loggers", "made", "nobody was followed",
         _table("time,temp,flow,status", _logged), Reads(TASK, label="status", silent=("follow_up",)), spares=FOLLOWED),
 )  # fmt: skip

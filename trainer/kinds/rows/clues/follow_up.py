@@ -1,5 +1,10 @@
-"""Tables of survival: how long each row was followed, and whether the event came in that time. Each of the two tells of the other."""
+"""Tables of survival: how long each row was followed, and whether the event came in that time. Each of the two tells of the other.
 
+Some names say so by themselves, such as OS_MONTHS and death. Others, such as time and status, are those of a process, too: there the values must be
+possible for a follow-up, and nothing is refused.
+"""
+
+import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,19 +28,21 @@ _EVENT = re.compile(
     r"cens|censor|censored|censoring|vital[_ .]?status|(surv|survival)[_ .]?status|arrest|relapse[d]?|recurrence"
 )  # fmt: skip
 _PLAIN_TIME, _PLAIN_EVENT = re.compile(r"time|t"), re.compile(r"status|e")  # which have other meanings, too, unless they stand together
-_NEAR_TIME = re.compile(r"time|t|days|weeks|months")  # beside an event
-_SURE_TIME = re.compile(r"time|t|days|weeks?|months|years|duration")  # beside a death
+_DURATION = re.compile(r"time|t|days|weeks?|months|years|duration")  # beside an event
 _SURE_EVENT = re.compile(r"(is_?)?(dead|death|died|deceased).*|vital.*|fustat|surv.*|arrest")
+_RULED = 0.1  # of the changes of the event from row to row that chance makes, up to which, in the order of time, the time determines the event
+_LOOK = 20_000  # rows of a table that are looked at
 _CODES = ({"0", "1"}, {"1", "2"}, {"0", "1", "2"})
 _WORDS = frozenset("alive dead living deceased censored event died yes no true false".split())
 
 
 @dataclass(frozen=True)
 class FollowUp:
-    """The columns of times, and those of the events at their ends."""
+    """The columns of times, and those of the events at their ends. ``sure`` says whether a name tells that rows were followed."""
 
     times: tuple[str, ...]
     events: tuple[str, ...]
+    sure: bool
 
 
 def find(seen: Mapping[str, Profile], tables: list[Table]) -> FollowUp | None:
@@ -43,31 +50,38 @@ def find(seen: Mapping[str, Profile], tables: list[Table]) -> FollowUp | None:
     plain = {n: n.strip().lower() for n in seen}
     times = [n for n, low in plain.items() if _TIME.fullmatch(low) and _is_time(seen[n])]
     events = [n for n, low in plain.items() if _EVENT.fullmatch(low) and _is_event(n, seen[n], tables)]
+    sure = bool(times) or any(_SURE_EVENT.fullmatch(plain[n]) for n in events)
     if not times:
-        sure = any(_SURE_EVENT.fullmatch(plain[n]) for n in events)
-        called = _SURE_TIME if sure else _NEAR_TIME if events else _PLAIN_TIME
-        named = [n for n, low in plain.items() if called.fullmatch(low) and _is_time(seen[n])]
-        times = [n for n in named if sure or not _in_order(n, seen[n], tables)]
+        called = _DURATION if events else _PLAIN_TIME
+        times = [n for n, low in plain.items() if called.fullmatch(low) and _is_time(seen[n])]
     if not events:
         events = [n for n, low in plain.items() if _PLAIN_EVENT.fullmatch(low) and _is_event(n, seen[n], tables)]
-    return FollowUp(tuple(times), tuple(events)) if times and events else None
+    if not sure:
+        times = [n for n in times if all(_may_be_followed(n, e, seen[n], tables) for e in events)]
+    return FollowUp(tuple(times), tuple(events), sure) if times and events else None
 
 
 def without(label: str, settings, rest: dict[str, Profile], tables: list[Table], where: str) -> list[tuple[str, object, str]]:
     """Take the times and the other events out of ``rest`` where the label is an event, and the same where it is a time. Returns the decision about
-    them, if there are any. Raises UserError where the label is neither and nobody asked for it."""
+    them, if there are any. Raises UserError where the label is neither, nobody asked for it, and a name tells that rows were followed."""
     found = find(rest, tables) if not settings.columns.strip() else None
     if found is None:
         return []
     if label not in (*found.times, *found.events):
-        if not settings.label_column.strip() and label.strip().lower() not in names.LABELS:
+        if settings.label_column.strip() or label.strip().lower() in names.LABELS:
+            return []
+        if found.sure:
             choices.ask_label([*found.events, *found.times, label], rest, where)
-        return []
+        of = f"{some(found.times, 3)} and {some(found.events, 3)}"
+        hint = f"{of} may tell how long each row was followed, and whether an event came. They are inputs: set label_column to predict one of them."
+        return [("follow_up", [], hint)]
     left = [n for n in (*found.times, *found.events) if n != label]
     for name in left:
         rest.pop(name)
     what = f"The column{'s' * (len(left) > 1)} {some(left, 6)} {'are' if len(left) > 1 else 'is'} not read"
-    return [("follow_up", left, f"{what}: what became of a row, and when, is known together with {label}, not before.")]
+    why = f"what became of a row, and when, is known together with {label}, not before"
+    do = "" if found.sure else " If it is known before, name the columns to read in columns."
+    return [("follow_up", left, f"{what}: {why}.{do}")]
 
 
 def warning(label: str, seen: Mapping[str, Profile], tables: list[Table]) -> str:
@@ -94,10 +108,20 @@ def _is_event(name: str, p: Profile, tables: list[Table]) -> bool:
     return cells in _CODES or (bool(cells) and all(set(re.findall(r"[a-z]+", c)) & _WORDS for c in cells))
 
 
-def _in_order(name: str, p: Profile, tables: list[Table]) -> bool:
-    """Whether the times grow from row to row, as a logger writes them."""
+def _may_be_followed(time: str, event: str, p: Profile, tables: list[Table]) -> bool:
+    """Whether a time may be how long rows were followed until an event: not below 0, not growing from row to row as a logger writes it, and
+    the event does not follow from it, as a time-out does."""
+    followed: list[tuple[float, str]] = []
+    in_order = True
     for table in tables:
-        numbers = [float(c) for c in values.as_numbers(list(table.cells(name)), p.style) if c]
-        if numbers != sorted(numbers):
-            return False
-    return True
+        step = -(-len(table.rows) // _LOOK) or 1
+        cells, ends = (table.cells(name)[::step] for name in (time, event))
+        own = [(float(n), values.label(e)) for n, e in zip(values.as_numbers(cells, p.style), ends, strict=True) if n]
+        followed += [(n, e) for n, e in own if e]
+        in_order = in_order and all(a <= b for (a, _), (b, _) in itertools.pairwise(own))
+    if in_order or not followed or min(n for n, _ in followed) < 0:
+        return False
+    by_time = [e for _, e in sorted(followed, key=lambda row: row[0])]
+    changes, rows = sum(a != b for a, b in itertools.pairwise(by_time)), len(by_time)
+    by_chance = rows - sum(by_time.count(e) ** 2 for e in set(by_time)) / rows
+    return changes > max(len(set(by_time)) - 1, _RULED * by_chance)

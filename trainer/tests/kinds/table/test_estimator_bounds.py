@@ -13,7 +13,7 @@ from trainer.core import registry
 from trainer.core.example import Dataset, Example
 from trainer.kinds.boosted import boosting
 from trainer.kinds.boosted.boosting import Boosted
-from trainer.kinds.table import encoded, linear, perceptron, trees
+from trainer.kinds.table import encoded, growing, linear, perceptron, trees
 from trainer.kinds.table.encoder import Encoder
 from trainer.kinds.table.linear import LinearTable
 from trainer.kinds.table.perceptron import PerceptronTable
@@ -233,17 +233,16 @@ def test_a_class_without_training_rows_is_unlikely_but_not_impossible():
 )
 def test_held_out_rows_of_an_unknown_class_count_as_wrong(truth, present, losses, wanted):
     fitted = Boosted(None, numpy.array(present), numpy.array(losses), None)
-    assert trees._whole_curve(fitted, numpy.array(truth), 10) == pytest.approx(wanted)
+    assert growing.whole_curve(fitted, numpy.array(truth), 10) == pytest.approx(wanted)
 
 
 def test_the_rounds_of_trees_fit_the_budget():
     small, large = boosting.SHAPES[1], boosting.SHAPES[0]
-    assert trees._rounds(small, 100, 3, 2, 2) == boosting.ROUNDS
-    assert trees._rounds(large, 10**8, 100, 10, 2) == trees._FEWEST_ROUNDS
-    middle = [
-        trees._rounds(large, rows, 20, classes, fits) for rows, classes, fits in [(10**5, 2, 2), (2 * 10**5, 2, 2), (10**5, 3, 2), (10**5, 2, 10)]
-    ]
-    assert min(middle) > trees._FEWEST_ROUNDS and max(middle) == middle[0] < boosting.ROUNDS
+    assert growing.rounds_within(small, 100, 3, 2, 2) == boosting.ROUNDS
+    assert growing.rounds_within(large, 10**8, 100, 10, 2) == growing.FEWEST_ROUNDS
+    asked = [(10**5, 2, 2), (2 * 10**5, 2, 2), (10**5, 3, 2), (10**5, 2, 10)]
+    middle = [growing.rounds_within(large, rows, 20, classes, fits) for rows, classes, fits in asked]
+    assert min(middle) > growing.FEWEST_ROUNDS and max(middle) == middle[0] < boosting.ROUNDS
     assert boosting.seconds(large, 1000, 10, 3) == pytest.approx(3 * boosting.seconds(large, 1000, 10, 1))
 
 
@@ -280,12 +279,12 @@ def test_rows_of_another_label_are_no_part_of_what_trees_learn():
     data = small_table(4)
     columns = trees.Columns.learn(data, data.splits["train"])
     strange = [*data.splits["train"], Example("t.csv", 9, ("9",), "neither")]
-    found = trees._rows(columns, strange, Classes(data.labels), data, SETTINGS)
+    found = growing.rows_of(columns, strange, Classes(data.labels), data, SETTINGS)
     assert (found.targets.tolist(), found.cells[:, 0].tolist(), found.weights) == ([1, 1, 0, 0], [0, 1, 2, 3], None)
     asked = SimpleNamespace(seed=1, class_weights="balanced", source=lambda name: "form")
-    assert trees._rows(columns, strange, Classes(data.labels), data, asked).weights.tolist() == [1, 1, 1, 1]
+    assert growing.rows_of(columns, strange, Classes(data.labels), data, asked).weights.tolist() == [1, 1, 1, 1]
     numbers = [Example("t.csv", 1, ("2",), "2.5")]
-    assert trees._rows(columns, numbers, Number(0.0, 1.0), data, asked).weights is None
+    assert growing.rows_of(columns, numbers, Number(0.0, 1.0), data, asked).weights is None
 
 
 def test_chosen_rows_keep_their_weights():

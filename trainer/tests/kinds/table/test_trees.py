@@ -14,9 +14,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from trainer.core import registry
 from trainer.core.example import Dataset, Example
 from trainer.data.columns.features import TEXT
+from trainer.estimators import folds
 from trainer.kinds.boosted import averaged, boosting, forest
 from trainer.kinds.derived import part as parts
-from trainer.kinds.table import linear, perceptron, trees
+from trainer.kinds.table import growing, linear, perceptron, trees
 
 SETTINGS = SimpleNamespace(seed=3, class_weights="none", validation_file="", source=lambda name: "form")
 
@@ -92,6 +93,33 @@ def test_the_scores_are_those_of_scikit_learn(classes, monkeypatch):
     monkeypatch.undo()
     assert (compiled == joined.scores(other)).all()
     assert (found.forest.subset >= 0).any()
+
+
+@pytest.mark.parametrize(("rounds", "rate"), [(500, 0.05), (400, 0.0625), (250, 0.1), (20, 0.1)])
+def test_trees_with_fewer_rounds_learn_faster(rounds, rate):
+    first, second = (boosting.faster(shape, rounds).learning_rate for shape in boosting.SHAPES)
+    assert (first, second) == (0.1, pytest.approx(rate))
+
+
+@pytest.mark.parametrize(
+    ("most", "behind", "enough", "names"),
+    [(40, 0.0, 10, growing.NAMES[1:]), (40, 100.0, 10, growing.NAMES), (500, 0.0, 10, growing.NAMES), (40, 0.0, 100, growing.NAMES)],
+    ids=["behind", "not behind", "time for all rounds", "few rows"],
+)
+def test_a_shape_that_is_far_behind_in_one_fold_is_not_fitted_in_others_where_time_is_short(most, behind, enough, names, monkeypatch):
+    monkeypatch.setattr(folds, "ENOUGH", enough)
+    monkeypatch.setattr(growing, "rounds_within", lambda *_: most)
+    monkeypatch.setattr(trees, "_BEHIND", behind)
+    data = mixed(80, regression=True)
+    assert [h.name for h in trees.held_out(data, target_of(data), SETTINGS)] == list(names)
+
+
+@pytest.mark.parametrize("module", [trees, linear, perceptron], ids=lambda m: m.NAME)
+def test_answers_to_held_out_rows_are_those_of_the_fit(module):
+    data = mixed(120, regression=True)
+    alone, beside = module.held_out(data, target_of(data), SETTINGS), fitted(data, module).held_out
+    assert [h.name for h in alone] == [h.name for h in beside] and alone
+    assert all((a.outputs == b.outputs).all() for a, b in zip(alone, beside, strict=True))
 
 
 @pytest.mark.parametrize("regression", [False, True], ids=["classes", "numbers"])
