@@ -62,7 +62,7 @@ def magnitudes(rows: int = 160) -> str:
     return table(["size", "age", "price"], lines)
 
 
-def buyers(rows: int = 2000) -> str:
+def buyers(rows: int = 1500) -> str:
     """One row in twelve is a yes, which a number makes likelier, but never likelier than a no."""
     chance = random.Random(4)
     lines = []

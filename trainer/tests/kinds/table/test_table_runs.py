@@ -3,8 +3,10 @@
 import csv
 import json
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from conftest import ROOT, events_of
@@ -15,6 +17,30 @@ from trainer.run import run
 
 SNIPPETS = ROOT / "trainer" / "kinds" / "table" / "snippets"
 NAMES = ["linear", "trees", "perceptron", "ensemble"]
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """The finished runs of ``trained``, by their tables and models."""
+    return {}, tmp_path_factory
+
+
+@pytest.fixture
+def trained(make_run, kept):
+    """trained(text, name) is the spec of a run of this test's own that has trained that model on that table. Each is trained once."""
+
+    def of(text: str, name: str) -> Path:
+        known, folders = kept
+        spec = make_run({"rows.csv": text}, model=name)
+        if (text, name) in known:
+            shutil.copytree(known[text, name], spec.parent, dirs_exist_ok=True)
+        else:
+            assert run(str(spec), "local") == 0
+            known[text, name] = folders.mktemp(name) / "run"
+            shutil.copytree(spec.parent, known[text, name])
+        return spec
+
+    return of
 
 
 def chosen(result: dict) -> dict:
@@ -71,10 +97,9 @@ BY_LINES = [pytest.param(n, text, id=f"{n}-{of}") for n in NAMES for of, text in
 
 
 @pytest.mark.parametrize(("name", "text"), [*BY_LINES, pytest.param("ensemble", magnitudes(), id="ensemble-orders of magnitude")])
-def test_each_is_used_by_its_lines_of_python_and_by_a_prediction(make_run, schemas, name, text):
+def test_each_is_used_by_its_lines_of_python_and_by_a_prediction(trained, schemas, name, text):
     regression, rare = "harvest" in text or "price" in text, "bought" in text
-    spec = make_run({"rows.csv": text}, model=name)
-    assert run(str(spec), "local") == 0
+    spec = trained(text, name)
     result = check_success(spec.parent, schemas)
     assert [c["name"] for c in result["candidates"]] == [name]
     assert result["model"]["base"] == name
@@ -101,9 +126,8 @@ def test_each_is_used_by_its_lines_of_python_and_by_a_prediction(make_run, schem
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_saved_model_predicts_a_table_and_is_a_champion(make_run, schemas, name):
-    spec = make_run({"flowers.csv": flowers()}, model=name)
-    assert run(str(spec), "local") == 0
+def test_a_saved_model_predicts_a_table_and_is_a_champion(make_run, trained, schemas, name):
+    spec = trained(flowers(), name)
     version = {"path": f"../{spec.parent.name}/out/model", "run": "r1", "name": "flowers", "version": 1}
     later = make_run({"flowers.csv": flowers(90)}, run="later", kind="predict", more={"model": version})
     assert run(str(later), "ray") == 0
@@ -115,9 +139,8 @@ def test_a_saved_model_predicts_a_table_and_is_a_champion(make_run, schemas, nam
     assert check_success(third.parent, schemas)["champion"]["comparable"]
 
 
-def test_a_damaged_model_file_is_refused(make_run):
-    spec = make_run({"flowers.csv": flowers()}, model="linear")
-    assert run(str(spec), "local") == 0
+def test_a_damaged_model_file_is_refused(make_run, trained):
+    spec = trained(flowers(), "linear")
     model = spec.parent / "out" / "model"
     config = json.loads((model / "config.json").read_text())
     (model / "config.json").write_text(json.dumps({**config, "columns": config["columns"][:1]}))
