@@ -64,7 +64,7 @@ SAMPLES = {
         searches=False,
     ),  # fmt: skip
     "objects": Sample(_objects(), _network("small-detector"), 4, annotated_files.pictures(annotated_files.scenes(5, 1)), shows=True),
-    "pixels": Sample(masked(24), _network("pixels-unet", batch_size=8), 4, masked(4, with_masks=False), shows=True),
+    "pixels": Sample(masked(24, side=32), _network("pixels-unet", batch_size=8), 4, masked(4, side=32, with_masks=False), shows=True),
     "series": Sample(
         {"levels.csv": monthly()},
         {"more_options": "series.horizon: 6"},

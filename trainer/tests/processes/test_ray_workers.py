@@ -107,7 +107,7 @@ def test_workers_leave_a_machine_that_is_shutting_down_and_lose_no_step(make_run
 
 @pytest.fixture
 def machines(tmp_path):
-    """A Ray of a head and two machines, which prints its address. At a word from here, one is about to go and another one comes."""
+    """A Ray of a head and another machine, which prints its address. At a word from here, the other one is about to go and a new one comes."""
     process = subprocess.Popen([sys.executable, "-c", _MACHINES], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=tmp_path)
     yield process
     process.communicate(timeout=TIMEOUT_SECONDS)
@@ -161,8 +161,8 @@ from ray._raylet import GcsClient
 from ray.core.generated.autoscaler_pb2 import DrainNodeReason
 from trainer.tests.ray_starts import on_a_busy_machine
 
-cluster = on_a_busy_machine(Cluster, initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
-leaving, _ = (on_a_busy_machine(cluster.add_node, num_cpus=1) for _ in range(2))
+cluster = on_a_busy_machine(Cluster, initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+leaving = on_a_busy_machine(cluster.add_node, num_cpus=1)
 print(cluster.address, flush=True)
 sys.stdin.readline()
 reason, deadline = DrainNodeReason.DRAIN_NODE_REASON_PREEMPTION, int(1000 * (time.time() + 300))
