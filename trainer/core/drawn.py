@@ -11,7 +11,7 @@ from trainer.core.example import Example
 
 def rows(of: int | numpy.ndarray, most: int, seed: int | numpy.random.Generator) -> numpy.ndarray:
     """At most ``most`` of the numbers ``of``, or of those below ``of``, in ascending order."""
-    every = numpy.array(of) if numpy.ndim(of) else numpy.arange(of, dtype=by_blocks.positions(of))
+    every = numpy.array(of) if isinstance(of, numpy.ndarray) else numpy.arange(of, dtype=by_blocks.positions(of))
     numpy.random.default_rng(seed).shuffle(every)  # as ``permutation`` does, which makes numbers of 64 bits
     return numpy.sort(every[:most])
 
