@@ -84,7 +84,7 @@ def test_a_training_that_would_exceed_its_time_limit_is_warned_about(make_run, m
     said = next(e["why"] for e in events if e.get("what") == "estimate")
     assert "about 2 h 10 min with 1 worker on CPU" in said
     warned = next(e["text"] for e in events if e.get("code") == "time_limit")
-    assert "longer than the 1 h that max_minutes leaves" in warned
+    assert "more than the 1 h that max_minutes leaves" in warned
     assert "a smaller model" in warned
 
 

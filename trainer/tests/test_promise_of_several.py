@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 from fractions import Fraction
 
 import numpy
@@ -225,7 +226,7 @@ def test_few_pictures_promise_nothing():
     ],
 )  # fmt: skip
 def test_the_table_of_pictures_has_the_intervals_and_that_of_scenes_has_none(target, figures, lines):
-    scene = units.Asked("scene.tif", None, None, "")
+    scene = units.Asked("scene.tif", SimpleNamespace(transform=(1, 0, 0, 0, 1, 0), crs=""), None, "")
     examples = [Example("a.png", 1, None, ""), Example("scene.tif", 1, scene, "")]
     said = csv.DictReader(io.StringIO(results.table(examples, target, numpy.asarray([figures] * 2, numpy.float64), numpy.ones(2, bool))))
     rows = list(said)
