@@ -4,8 +4,8 @@ import csv
 import io
 import json
 from dataclasses import replace
-from types import SimpleNamespace
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy
 import pytest
