@@ -66,7 +66,7 @@ _COORDINATES = {
     "northing": re.compile(r"(.*[ _.-])?northings?|utm[ _]?[ny]|y[ _]coord|coord[ _]y", re.IGNORECASE),
     "easting": re.compile(r"(.*[ _.-])?eastings?|utm[ _]?[ex]|x[ _]coord|coord[ _]x", re.IGNORECASE),
 }
-_UNIT = re.compile(r"[ _.]?[(\[]?(dd|deg|degrees|decimal degrees|°|wgs84|m)[)\]]?", re.IGNORECASE)  # behind the name of a coordinate
+_UNIT = re.compile(r"[ _.]?[(\[]?(dd|deg|degrees|decimal degrees|°|wgs84|m)[)\]]?$", re.IGNORECASE)  # behind the name of a coordinate
 _WORD = re.compile(r"[a-z]+")
 _NATURAL = re.compile(r"(\d+)")
 
@@ -104,8 +104,8 @@ def coordinate(name: str) -> str:
     The name may have words before the coordinate (SITE_LATITUDE) and a unit behind it (lon_dd).
     """
     name = nfc(name.strip())
-    plain = next((name[: m.start()] for m in _UNIT.finditer(name) if m.end() == len(name) and m.start()), name)
-    return next((kind for kind, spelled in _COORDINATES.items() if spelled.fullmatch(name) or spelled.fullmatch(plain)), "")
+    without_unit = _UNIT.sub("", name)
+    return next((kind for kind, spelled in _COORDINATES.items() if spelled.fullmatch(name) or spelled.fullmatch(without_unit)), "")
 
 
 def token_folders(names) -> set[str]:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy
 
 from trainer.config.settings import Settings
-from trainer.core.columnar import taken
 from trainer.core.example import Dataset, Example
 from trainer.core.example_targets import encoded_targets
 from trainer.estimators import balance
 from trainer.kinds.boosted import boosting
 from trainer.kinds.boosted.boosting import Boosted, Rows, Shape
+from trainer.kinds.table import held_out
 from trainer.kinds.table.columns import Columns
 from trainer.kinds.table.held_out import Held
 
@@ -75,12 +75,7 @@ def outputs_of(classes: int) -> int:
 
 def rows_of(columns: Columns, examples: Sequence[Example], target, data: Dataset, settings: Settings) -> Rows:
     """The rows of ``examples`` whose label is known, with the weights of their classes."""
+    examples = held_out.known(examples, target) if target.labels else examples
     targets = encoded_targets(examples, target.encode)
-    weights = None
-    if target.labels:
-        kept = numpy.flatnonzero(targets >= 0)
-        if len(kept) < len(targets):
-            examples, targets = taken(examples, kept), targets[kept]
-        of_class = balance.class_weights(data, settings)
-        weights = None if of_class is None else of_class[targets]
-    return Rows(columns.cells(examples), targets, weights)
+    of_class = balance.class_weights(data, settings) if target.labels else None
+    return Rows(columns.cells(examples), targets, None if of_class is None else of_class[targets])
