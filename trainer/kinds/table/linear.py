@@ -100,11 +100,8 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> LinearTa
     return found
 
 
-def held_out(data: Dataset, target: Classes | Number, settings: Settings) -> tuple[HeldOut, ...]:
-    """Those of ``fit``, without the model of the training rows where folds judge."""
-    held = held_rows.rows(data, target, settings)
-    if held.turns is None:
-        return getattr(fit(data, target, settings), "held_out", ())
+def in_folds(data: Dataset, target: Classes | Number, settings: Settings, held: Held) -> tuple[HeldOut, ...]:
+    """What ``fit`` has of held-out rows where folds judge, without the model of the training rows."""
     chosen = _by_folds(data, target, settings, held)
     return chosen[-1] if chosen else ()
 

@@ -11,7 +11,7 @@ from trainer import estimators
 from trainer.config.settings import Settings
 from trainer.core.example import Dataset, Example
 from trainer.core.example_targets import encoded_targets
-from trainer.kinds.table import shares
+from trainer.kinds.table import held_out as held_rows, shares
 from trainer.kinds.table.exchanged import Exchanging
 from trainer.kinds.table.held_out import Held, HeldOut
 from trainer.targets import magnitudes
@@ -90,11 +90,12 @@ def ways(names: Sequence[str], data: Dataset, target, settings: Settings, held: 
     logs = numpy.log(known + added)
     of_logs = Logarithms(float(logs.mean()), float(logs.std()) or 1.0, shift=added)
     bounds = (float(logs.min()), float(logs.max()))
-    found = []
+    judged, found = held_rows.rows(data, of_logs, settings), []
     for name in names:
-        for held_out in estimators.of(name).held_out(data, of_logs, settings):
-            if len(held_out.outputs) == len(held.targets):
-                found.append(_way(name, held_out, held.targets, added, bounds))
+        model = estimators.of(name)
+        by_folds = judged.turns is not None
+        answered = model.in_folds(data, of_logs, settings, judged) if by_folds else getattr(model.fit(data, of_logs, settings), "held_out", ())
+        found += [_way(name, a, held.targets, added, bounds) for a in answered if len(a.outputs) == len(held.targets)]
     return found
 
 

@@ -89,7 +89,7 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Perceptr
     weights = _weights(train.encoder.width, target)
     held, labels = held_rows.rows(data, target, settings), tuple(target.labels)
     with threads.one_of_blas():
-        if networks := _in_folds(data, target, settings, held):
+        if networks := _in_folds(data, target, settings, held) if held.turns is not None else []:
             best = min(networks, key=lambda f: f.loss)
             return PerceptronTable(train.encoder, _of_all(train, target, settings, best), labels, best.loss, tuple(f.held_out for f in networks))
         train = _affordable(train, weights, settings.seed)
@@ -104,11 +104,8 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Perceptr
     return found
 
 
-def held_out(data: Dataset, target: Classes | Number, settings: Settings) -> tuple[HeldOut, ...]:
-    """Those of ``fit``, without the network of the training rows where folds judge."""
-    held = held_rows.rows(data, target, settings)
-    if held.turns is None:
-        return getattr(fit(data, target, settings), "held_out", ())
+def in_folds(data: Dataset, target: Classes | Number, settings: Settings, held: Held) -> tuple[HeldOut, ...]:
+    """What ``fit`` has of held-out rows where folds judge, without the network of the training rows."""
     with threads.one_of_blas():
         return tuple(f.held_out for f in _in_folds(data, target, settings, held))
 
@@ -178,9 +175,10 @@ class _InFolds:
 
 
 def _in_folds(data: Dataset, target: Classes | Number, settings: Settings, held: Held) -> list[_InFolds]:
-    """The networks on the numbers and, where there are ranges and time for them, on ranges; none where folds do not judge, or there is no time."""
-    every = None if held.turns is None else encoded.whole(data, target, settings, held.examples)
-    if held.turns is None or every is None:
+    """The networks on the numbers and, where there are ranges and time for them, on ranges; none where there is no time."""
+    assert held.turns is not None
+    every = encoded.whole(data, target, settings, held.examples)
+    if every is None:
         return []
     epochs = _epochs(len(every.targets), _weights(every.encoder.width, target), len(held.turns.held_out))
     if epochs <= _FEWEST_EPOCHS:

@@ -120,11 +120,8 @@ def fit(data: Dataset, target: Classes | Number, settings: Settings) -> Trees | 
     return replace(of(best), held_out=held_out)
 
 
-def held_out(data: Dataset, target: Classes | Number, settings: Settings) -> tuple[HeldOut, ...]:
-    """Those of ``fit``, without the trees of the training rows where folds judge."""
-    held = held_rows.rows(data, target, settings)
-    if held.turns is None:
-        return getattr(fit(data, target, settings), "held_out", ())
+def in_folds(data: Dataset, target: Classes | Number, settings: Settings, held: Held) -> tuple[HeldOut, ...]:
+    """What ``fit`` has of held-out rows where folds judge, without the trees of the training rows."""
     if are_too_many(len(target.labels), columns_of.width(data)):
         return ()
     with threads.one():

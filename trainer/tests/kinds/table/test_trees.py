@@ -17,7 +17,7 @@ from trainer.data.columns.features import TEXT
 from trainer.estimators import folds
 from trainer.kinds.boosted import averaged, boosting, forest
 from trainer.kinds.derived import part as parts
-from trainer.kinds.table import growing, linear, perceptron, trees
+from trainer.kinds.table import growing, held_out, linear, perceptron, trees
 
 SETTINGS = SimpleNamespace(seed=3, class_weights="none", validation_file="", source=lambda name: "form")
 
@@ -44,6 +44,10 @@ def mixed(rows: int = 240, regression: bool = False) -> Dataset:
         cells.append(["" if chance.random() < 0.1 else a, b, "abcdef"[colour]])
         labels.append(value if regression else int(value > 0.5) + int(value > 1.2))
     return dataset(cells, labels, ["number", "number", "category"], regression)
+
+
+def held_of(data: Dataset):
+    return held_out.rows(data, target_of(data), SETTINGS)
 
 
 def target_of(data: Dataset):
@@ -111,13 +115,13 @@ def test_a_shape_that_is_far_behind_in_one_fold_is_not_fitted_in_others_where_ti
     monkeypatch.setattr(growing, "rounds_within", lambda *_: most)
     monkeypatch.setattr(trees, "_BEHIND", behind)
     data = mixed(80, regression=True)
-    assert [h.name for h in trees.held_out(data, target_of(data), SETTINGS)] == list(names)
+    assert [h.name for h in trees.in_folds(data, target_of(data), SETTINGS, held_of(data))] == list(names)
 
 
 @pytest.mark.parametrize("module", [trees, linear, perceptron], ids=lambda m: m.NAME)
 def test_answers_to_held_out_rows_are_those_of_the_fit(module):
     data = mixed(120, regression=True)
-    alone, beside = module.held_out(data, target_of(data), SETTINGS), fitted(data, module).held_out
+    alone, beside = module.in_folds(data, target_of(data), SETTINGS, held_of(data)), fitted(data, module).held_out
     assert [h.name for h in alone] == [h.name for h in beside] and alone
     assert all((a.outputs == b.outputs).all() for a, b in zip(alone, beside, strict=True))
 
