@@ -6,10 +6,12 @@ from trainer.core.example import Dataset
 from trainer.errors import UserError
 from trainer.kinds.table import columns, trees
 from trainer.kinds.table.held_out import KEPT
+from trainer.measure import linear
 
 _LITTLE = 200e6  # bytes for classes that are not judged: whatever fits without them is trained
-# Bytes that a training of any classes needs, and for each of its rows, as of all tables in columns.
-_BASE, _ROW = 700e6, 35
+# Bytes that a training of any classes needs, and for each of its rows: 32 million rows of two classes had 1.81 GB at most, of which 0.58 are those of
+# their probabilities by the numbers below (make bench-large LIMIT=3).
+_BASE, _ROW = 700e6, 20
 # Bytes for each probability: of a held-out row where models are weighed against each other, of a row that trees are fitted on (both by the arrays
 # that are made), and of one that a linear model is fitted on (measured: 12.5).
 _WEIGHED, _OF_TREES, _OF_LINEAR = 90, 40, 16
@@ -32,7 +34,7 @@ def check(data: Dataset, limit: int) -> None:
 def need_of_classes(train: int, held_out: int, classes: int, width: int) -> float:
     """The most bytes that the probabilities of classes take at once: the models are fitted one after another."""
     of_trees = 0 if trees.are_too_many(classes, width) else min(train, trees.most_rows(width, classes))
-    of_linear = min(train, _LINEAR / classes / max(1, width))
+    of_linear = min(train, linear.MAX_ROWS, _LINEAR / classes / max(1, width))
     kept = held_out * classes
     weighed = kept * _WEIGHED if kept <= KEPT else KEPT * _OF_TREES
     return max(of_trees * classes * _OF_TREES, of_linear * classes * _OF_LINEAR, weighed)

@@ -28,7 +28,7 @@ def data(train: int, held: int, classes: int) -> Dataset:
 
 def test_what_classes_need_is_said_before_a_training():
     rows = data(9_000, 500, 1000)
-    need = 0.7e9 + 35 * 10_000 + many_classes.need_of_classes(9_000, 500, 1000, 1)
+    need = 0.7e9 + 20 * 10_000 + many_classes.need_of_classes(9_000, 500, 1000, 1)
     many_classes.check(rows, int(need) + 1)
     with pytest.raises(UserError) as refused:
         many_classes.check(rows, int(need) - 1)
