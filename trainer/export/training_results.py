@@ -1,5 +1,6 @@
 """The results of a training: model, metrics, predictions on the test rows, and the data of the report."""
 
+import importlib.metadata
 import itertools
 import os
 import shutil
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from trainer.config.settings import Settings
 from trainer.config.spec import Spec
 from trainer.core import blocks, columnar
+from trainer.core.blocks import Section
 from trainer.core.example import Dataset, Example
 from trainer.core.plan import Plan
 from trainer.data import origins
@@ -47,62 +49,75 @@ def training(
 ) -> None:
     """Write all results that the worker did not write, and result.json last. ``settings`` are those of ``run`` with what the trainer chose, and
     ``simple`` the baselines on the test rows."""
-    spec, events = run.spec, run.events
+    spec, events, out = run.spec, run.events, run.spec.work / results.OUT
     prepared, sections = promised.training(prepared, outcome.answers, settings, events, findings.held_out)
-    sections = [*sections, *tempered.training(outcome, prepared.plan.target, events)]
-    plan, out = prepared.plan, spec.work / results.OUT
+    sections += tempered.training(outcome, prepared.plan.target, events)
+    plan = prepared.plan
     reports = {n: plan.target.report(a, settings.seed) for n, a in outcome.answers.items()}
-    at = outcome.position
     finished = Finished(settings, data, prepared, outcome, simple, reports, events, out / "model", origins.of(spec.inputs))
-    baselines = [*simple.reports, *plan.kind.add_scores(finished)]
-    figures = {
-        "task": plan.task,
-        "metric": plan.metric,
-        "best_epoch": at.best_epoch,
-        "best_step": at.best_step,
-        **reports,
-        "baselines": baselines,
-    }
-    if reports["test"]:
-        events.eval(at.best_epoch, at.best_step, "test", {name: score["value"] for name, score in reports["test"].items()})
+    figures = _figures(finished)
     _warn_single_class(outcome.answers["train"], plan.target, settings, events)
-    _model(outcome, out / "model", prepared, data, reports["test"])
-    files.write_json(out / "metrics.json", figures)
-    of_kind = plan.kind.predictions(finished)
-    files.write_parts(out / "predictions.csv", [of_kind] if of_kind else _predictions(finished))
+    _model(outcome, finished.folder, prepared, data, reports["test"])
     doubts = doubted.training(findings.looked, data, plan.target, events, finished.origins)
-    doubts.write(out)
-    if _baseline_wins(reports["test"], simple):
-        _save_baseline(simple, out / "baseline", plan, data, prepared)
+    _write(finished, figures, doubts, out)
     add_event_files(spec, settings, out)
+    by_id.of_training(spec, plan.target, data.splits)
     if outcome.learning_rate and not settings.learning_rate:
         settings = settings.with_chosen(learning_rate=outcome.learning_rate)
-    from importlib.metadata import version
-
-    model = _described_model(prepared, outcome, out)
-    parts = plan.kind.parts(finished)
-    if sections := [*sections, *findings.relied, *doubts.sections]:
-        parts = {**parts, "sections": [*parts.get("sections", []), *blocks.described(sections)]}
-    parts = {**parts, "about": {**parts.get("about", {}), **doubts.about}}
-    by_id.of_training(spec, plan.target, data.splits)
+    model = _described_model(prepared, outcome, finished.folder)
     results.finish(
         spec, settings, "training", plan.task, events, run.began,
         checks=data.checks,
         warnings=outcome.warnings,
         estimate_seconds=outcome.estimate_seconds,
         hardware=outcome.hardware,
-        versions={**outcome.versions, "ray": version("ray")},
+        versions={**outcome.versions, "ray": importlib.metadata.version("ray")},
         unit=plan.thing, metric_info=described(plan.target.metrics),
-        metric=plan.metric, best_epoch=at.best_epoch, best_step=at.best_step, metrics=figures,
-        model=model, usage=usage(prepared, data, model, out / "model"),
+        metric=plan.metric, best_epoch=figures["best_epoch"], best_step=figures["best_step"], metrics=figures,
+        model=model, usage=usage(prepared, data, model, finished.folder),
         data=results.data_of(data, prepared.encoder.described(), _samples(data), plan.target),
         training=described_training(settings, outcome, workers),
         champion=compared_champion(spec, plan, outcome),
         candidates=findings.candidates,
         search=findings.search,
-        **parts,
+        **_parts(finished, [*sections, *findings.relied, *doubts.sections], doubts.about),
         **tested.details(plan.kind.by_answers(data), plan.target, outcome.answers["test"], simple),
     )  # fmt: skip
+
+
+def _figures(finished: Finished) -> dict:
+    """The document metrics.json, with what the kind adds. The scores on the test rows are an event, too."""
+    plan, at, reports = finished.prepared.plan, finished.outcome.position, finished.reports
+    found = {
+        "task": plan.task,
+        "metric": plan.metric,
+        "best_epoch": at.best_epoch,
+        "best_step": at.best_step,
+        **reports,
+        "baselines": [*finished.simple.reports, *plan.kind.add_scores(finished)],
+    }
+    if reports["test"]:
+        finished.events.eval(at.best_epoch, at.best_step, "test", {name: score["value"] for name, score in reports["test"].items()})
+    return found
+
+
+def _write(finished: Finished, figures: dict, doubts: doubted.Listed, out: Path) -> None:
+    """Write the files beside the model: metrics, predictions on the test rows, labels to check, and a baseline that is as good."""
+    plan = finished.prepared.plan
+    files.write_json(out / "metrics.json", figures)
+    of_kind = plan.kind.predictions(finished)
+    files.write_parts(out / "predictions.csv", [of_kind] if of_kind else _predictions(finished))
+    doubts.write(out)
+    if _baseline_wins(finished.reports["test"], finished.simple):
+        _save_baseline(finished.simple, out / "baseline", plan, finished.data, finished.prepared)
+
+
+def _parts(finished: Finished, sections: list[Section], about: dict) -> dict:
+    """What the kind adds to result.json, with these sections behind its own, and ``about``, which describes files."""
+    parts = finished.prepared.plan.kind.parts(finished)
+    if sections:
+        parts = {**parts, "sections": [*parts.get("sections", []), *blocks.described(sections)]}
+    return {**parts, "about": {**parts.get("about", {}), **about}}
 
 
 def check(run: "Run", settings: Settings, data: Dataset, prepared: "Prepared", trial: Trial, parts: dict | None = None) -> None:
@@ -159,7 +174,7 @@ def usage(prepared: "Prepared", data: Dataset, model: dict, folder: Path) -> dic
     return {name: words for name, words in found.items() if words}
 
 
-def _described_model(prepared: "Prepared", outcome: Outcome, out: Path) -> dict:
+def _described_model(prepared: "Prepared", outcome: Outcome, folder: Path) -> dict:
     plan = prepared.plan
     described = prepared.encoder.described()["model"]
     if "columns" in described:
@@ -175,8 +190,8 @@ def _described_model(prepared: "Prepared", outcome: Outcome, out: Path) -> dict:
         "parameters": outcome.parameters,
         "labels": list(plan.target.labels),
         **described,
-        **plan.kind.described_model(out / "model"),
-        "weights_sha256": files.sha256(next(iter(sorted((out / "model").glob("*.safetensors"))))),
+        **plan.kind.described_model(folder),
+        "weights_sha256": files.sha256(next(iter(sorted(folder.glob("*.safetensors"))))),
     }
 
 
