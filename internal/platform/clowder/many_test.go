@@ -362,5 +362,8 @@ func TestUploadsThatNeverEndCostAJobOfManyDatasetsLittle(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, inputs, 3*manyAtOnce)
 	require.Len(t, left, 3*manyAtOnce)
-	require.Equal(t, maxPatience+3*manyAtOnce, m.server.Requests(http.MethodGet, "/files")-3*manyAtOnce)
+	// Each dataset costs a listing and a download. A slow listing takes the time of a wait, so that nothing is listed again.
+	waits := m.server.Requests(http.MethodGet, "/files") - 2*3*manyAtOnce
+	require.Positive(t, waits)
+	require.LessOrEqual(t, waits, maxPatience)
 }
