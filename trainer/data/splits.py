@@ -82,8 +82,8 @@ def by_rarest(
 def hold_out(
     found: dict[str, Examples], keys: Keys, settings, unit: str, even: str, given: str, checks: Checks, rule: Rule | None = None
 ) -> dict[str, Examples]:
-    """Cut the splits that are empty out of train, and say so in words: ``unit`` are the examples, ``even`` is what they are spread over,
-    and ``given`` is where the splits come from if none is empty."""
+    """Cut the splits that are empty out of train, and say so in words: ``unit`` are the examples, ``even`` is what they are spread over
+    (empty where that is nothing), and ``given`` is where the splits come from if none is empty."""
     fractions = {"test": settings.test_fraction, "validation": settings.validation_fraction}
     missing = [n for n in fractions if not len(found[n]) and fractions[n] > 0]
     why = f"{given} define the training, validation and test {unit}."
@@ -93,7 +93,7 @@ def hold_out(
         checks.cut = chosen_by(bool(in_time), cut["test"], settings.group_column, rule or Rule()) if "test" in missing else Cut()
         found = found | {n: rows for n, rows in cut.items() if n == "train" or n in missing}
         parts = " and ".join(f"{len(found[n])} for {n}" for n in missing)
-        by_hash = f"so {parts} are held out by a content hash, evenly over {even}"
+        by_hash = f"so {parts} are held out by a content hash{f', evenly over {even}' * bool(even)}"
         why = in_time or f"The dataset does not define {' or '.join(missing)} {unit}, {by_hash}."
     checks.events.decision("split", _counts(found), why)
     return found

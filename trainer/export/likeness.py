@@ -67,7 +67,7 @@ def section(found: Comparison, things: str) -> Section:
     facts = {
         "Compared": f"{count(found.traits, 'trait')} of {found.rows:,} {things}, by {count(found.tests, 'test')}",
         "False alarms": f"in at most {comparison.ALARMS:.0%} of predictions on {things} that are like the training",
-        "Marked": f"{found.marked:,} {things} with a value that no training row comes near: see {MARKS} in predictions.csv" if found.marked else "",
+        "Marked": f"{found.marked:,} of {found.rows:,} {things}, with a value unlike all: see {MARKS} in predictions.csv" if found.marked else "",
     }
     inside = [blocks.facts(facts)]
     if found.findings:

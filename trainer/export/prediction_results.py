@@ -102,7 +102,7 @@ def _without_promise(target) -> dict[str, str]:
     """What is said of a model that could promise how sure its answers are and does not."""
     if not isinstance(target, promise.Promising) or target.promise is not None:
         return {}
-    return {"How sure answers are": "Not promised: too few rows were held out in the training of the model, or an earlier version trained it."}
+    return {"How sure answers are": "Not promised: too little was held out in the training of the model, or an earlier version trained it."}
 
 
 def _without_profile(described: dict) -> dict[str, str]:
@@ -134,7 +134,7 @@ def _figures(answered: Answered, compared: Comparison | None) -> dict:
 
 def _samples(answered: Answered, columns: list[str]) -> list[dict]:
     return [
-        display.entry(e, answered.kind, columns, **_answer(answered, i), **({"label": e.target} if e.target else {}))
+        display.entry(e, answered.kind, columns, **_answer(answered, i), **({"label": answered.kind.shown_label(e)} if e.target else {}))
         for i, e in enumerate(answered.examples[:SAMPLES])
     ]
 

@@ -31,9 +31,9 @@ func newPredictionPart(r *results.Result, images *imageBudget) *predictionPart {
 	return part
 }
 
-// valuesTitle names the histogram of the answers: of labels it is that of their confidence.
+// valuesTitle names the histogram of the answers: of labels it is that of their confidence, unless it says what it counts.
 func valuesTitle(p *results.Prediction) string {
-	if len(p.Counts) > 0 {
+	if len(p.Counts) > 0 && (p.Values == nil || p.Values.Unit == "") {
 		return "Confidence"
 	}
 	return "Predicted values"

@@ -140,7 +140,7 @@ func moreScores(r *results.Result, headline string) string {
 		s, m := r.Metrics.Test[name], r.Named(name)
 		fmt.Fprintf(&words, ", %s %s", m.Words(), m.Figure(s.Value))
 		if b := r.Baseline(results.RoleConstant); b != nil && !r.Named(headline).LowerIsBetter() {
-			if constant, ok := b.Test[name]; ok {
+			if constant, ok := b.Test[name]; ok && (!m.Judges || constant.Value != b.Test[headline].Value) { // the sentence ends with that of the headline
 				words.WriteString(" (constant baseline " + m.Figure(constant.Value) + ")")
 			}
 		}

@@ -79,6 +79,16 @@ func TestVerdictOfATraining(t *testing.T) {
 			sentence: `Accuracy 0.984 (95 % interval 0.942 to 0.995) on 122 held-out rows, F1 0.900 (constant baseline 0.324); ` +
 				`always predicting "positive" scores 0.943`,
 		},
+		"metrics whose constant baselines are equal": {
+			change: func(r *results.Result) {
+				r.Metric = "ap"
+				r.Described = results.MetricList{{Name: "ap", Title: "AP50:95"}, {Name: "ap50", Title: "AP50", Judges: true}}
+				r.Metrics.Test = results.Scores{"ap": score(0.842, 0.818, 0.87, 15), "ap50": {Value: 1, N: 15}}
+				r.Metrics.Baselines = []results.Baseline{{Name: "constant", Title: "one box", Role: results.RoleConstant, Test: results.Scores{"ap": {N: 15}, "ap50": {N: 15}}}}
+			},
+			grade: GradeGood, word: "Clearly better than guessing",
+			sentence: `AP50:95 0.842 (95 % interval 0.818 to 0.870) on 15 held-out rows, AP50 1.000; always predicting one box scores 0.000`,
+		},
 		"a label that is given away": {
 			change: func(r *results.Result) {
 				r.Checks = []results.Check{{Code: "label_leak", Level: results.LevelWarning, Text: "code gives the label away."}}

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from trainer.data.checks import Checks
-from trainer.errors import count, some
+from trainer.errors import count, left_out, some
 from trainer.kinds.annotated import cvat_tracks, mask_files, turning
 from trainer.kinds.annotated.shapes import Annotated, Picture
 
@@ -19,8 +19,10 @@ def tell(annotated: Annotated, checks: Checks) -> None:
     ):
         for reason, number in noted.counts.items():
             said = checks.warning if reason in _DOUBTFUL else level
-            said(code, f"{'Once' if number == 1 else f'{number:,} times'} {reason}, for example in {some(noted.names[reason], 5)}.")
-            if noted is annotated.left_out:
+            dropped = noted is annotated.left_out
+            what = f"{left_out(number, 'annotation')}: {reason}" if dropped else f"{'Once' if number == 1 else f'{number:,} times'} {reason}"
+            said(code, f"{what}, for example in {some(noted.names[reason], 5)}.")
+            if dropped:
                 checks.drop(reason, number)
     if annotated.not_annotated:
         listed = [i.name for i in annotated.not_annotated]

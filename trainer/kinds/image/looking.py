@@ -2,6 +2,7 @@
 
 import math
 import time
+from typing import Any
 
 from trainer.answer.model import Network
 from trainer.core import blocks
@@ -37,7 +38,7 @@ def sections(finished: Finished) -> list[Section]:
         return []
 
 
-def _sections(finished: Finished, target: Explained) -> list[Section]:
+def _sections(finished: Finished, target: Any) -> list[Section]:
     network = Network(finished.folder, saved_model.description(finished.folder))
     chosen = results.spread(finished.data.splits["test"])[:_PICTURES] if finished.data.splits["test"] else []
     if not chosen:
@@ -52,13 +53,14 @@ def _sections(finished: Finished, target: Explained) -> list[Section]:
     return [Section(RESULT, TITLE, [blocks.pictures("", shown, note=_NOTE)])] if shown else []
 
 
-def _shown(network: Network, target: Explained, example: Example, most: int) -> Picture | None:
+def _shown(network: Network, target: Any, example: Example, most: int) -> Picture | None:
     whole, squares = without.squares(example, most)
     png = thumbnails.of(example.content)
     if not squares or png is None:
         return None
     outputs = network.outputs([whole, *(less.example for less in squares)])
-    answer, raised = target.raised(outputs[0], outputs[1:])
+    _, raised = target.raised(outputs[0], outputs[1:])
+    answer = target.text(target.predicted(outputs[:1])[0])
     first = sorted(zip(raised.tolist(), squares, strict=True), key=lambda pair: -pair[0])[:_MARKED]
     return Picture(png, f"{display.short(example.target)}, answered {answer}", [_overlay(less) for by, less in first if by > 0 and math.isfinite(by)])
 

@@ -15,6 +15,7 @@ from trainer.kinds.objects.target import Objects
 _LISTED = 50  # pictures
 _LABELS = 8  # with columns of their own in the table of pictures
 _ALL = "all"
+_DIAGONAL = 41  # dots where both numbers are equal
 _SIZES = (
     "A small object covers less than 32 x 32 pixels of its picture, a large one more than 96 x 96, as COCO defines them. Objects of another size "
     "are neither found nor missed there."
@@ -46,8 +47,8 @@ def blocks_of(examples: Sequence[Example], answers: Answers, target: Objects, pi
 
 def _chart(there: numpy.ndarray, said: numpy.ndarray, pictures: str) -> Block:
     series = [
+        Series([(float(n), float(n)) for n in numpy.linspace(0, there.max(), _DIAGONAL)], "equal"),
         Series([(float(a), float(b)) for a, b in zip(there, said)], "pictures"),
-        Series([(0.0, 0.0), (float(there.max()), float(there.max()))], "equal"),
     ]
     summary = f"True and predicted numbers of objects of {len(there)} {pictures}; the mean difference is {numpy.abs(there - said).mean():.2f}."
     note = f"All {pictures} together: {there.sum():,} true and {said.sum():,} predicted objects."

@@ -7,6 +7,8 @@ from typing import cast
 import numpy
 from PIL import Image, ImageDraw
 
+from trainer.core import blocks
+from trainer.core.blocks import Block
 from trainer.core.example import Example
 from trainer.data.pictures import thumbnails
 from trainer.data.pictures.colours import NAMES, PALETTE
@@ -43,18 +45,30 @@ def of_training(finished: Finished) -> dict[str, dict]:
 
 def of_prediction(answered: Answered, out: Path) -> dict[str, dict]:
     """Write the picture of some pictures with what is found in them: the first ones with objects. Gives what is told of it."""
+    target, drawn = cast(Objects, answered.target), _first(answered)
+    panels = [Panel(image, f"{_name(example)} ({count(objects, 'object')})") for image, example, objects in drawn]
+    text = f"What the model finds in {some([example.file for _, example, _ in drawn])}. {_words(target)}"
+    return sheet.write(out, panels, len(panels), _legend(target), text)
+
+
+def in_report(answered: Answered) -> list[Block]:
+    """The same pictures for the report."""
+    drawn = [sheet.in_report(image, f"{example.file}: {count(objects, 'object')}") for image, example, objects in _first(answered)]
+    found = [picture for picture in drawn if picture is not None]
+    return [blocks.pictures("What the model finds", found, text=[_words(cast(Objects, answered.target))])] if found else []
+
+
+def _first(answered: Answered) -> list[tuple[Image.Image, Example, int]]:
+    """The first pictures with objects, else without, with what is found drawn on them, and the number of these objects."""
     target = cast(Objects, answered.target)
     found = [target.boxes(row).sure(target.threshold) for row in answered.outputs[:_LOOKED]]
     filled = [i for i, boxes in enumerate(found) if len(boxes)]
     empty = [i for i, boxes in enumerate(found) if not len(boxes)]
-    panels, names = [], []
+    drawn = []
     for row in sorted([*filled, *empty][: sheet.MOST]):
-        example = answered.examples[row]
-        if (seen := _seen(example)) is not None:
-            panels.append(Panel(_marked(*seen, _found(found[row])), _name(example)))
-            names.append(example.file)
-    text = f"What the model finds in {some(names)}. {_words(target)}"
-    return sheet.write(out, panels, min(2, len(panels)) or 1, _legend(target), text)
+        if (seen := _seen(answered.examples[row])) is not None:
+            drawn.append((_marked(*seen, _found(found[row])), answered.examples[row], len(found[row])))
+    return drawn
 
 
 def _seen(example: Example, width: int = 0) -> tuple[Image.Image, float] | None:

@@ -14,7 +14,7 @@ from trainer.core.example import Example
 from trainer.data.pictures.bands import Bands
 from trainer.export import display
 from trainer.export.finished import Answered, Finished
-from trainer.kinds.objects import counting, looks, scores, truth as truths
+from trainer.kinds.objects import counting, looks, overlay, scores, truth as truths
 from trainer.kinds.objects.answers import Answers
 from trainer.kinds.objects.encoder import Encoder
 from trainer.kinds.objects.target import Objects
@@ -60,12 +60,21 @@ def sections(finished: Finished) -> list[Section]:
 
 
 def of_prediction(answered: Answered) -> list[Section]:
-    """The section of a prediction where annotations are beside the new pictures."""
+    """The section of a prediction: scores where annotations are beside the new pictures, how many objects there are, and the first pictures."""
     rows, target = numpy.flatnonzero(answered.known), cast(Objects, answered.target)
-    if not len(rows):
-        return []
-    answers = target.answers(answered.outputs[rows], answered.truth[rows])
-    return [Section(RESULT, "Objects", _scored([answered.examples[i] for i in rows.tolist()], answers, target, "annotated pictures"))]
+    listed = [_found(answered, target), *overlay.in_report(answered)]
+    if len(rows):
+        answers = target.answers(answered.outputs[rows], answered.truth[rows])
+        listed += _scored([answered.examples[i] for i in rows.tolist()], answers, target, "annotated pictures")
+    return [Section(RESULT, "Objects", listed)]
+
+
+def _found(answered: Answered, target: Objects) -> Block:
+    """How many objects of each label are found, and in how many pictures."""
+    counts = target.predicted(answered.outputs)
+    rows = [[Cell(label), Cell(value=int(of.sum())), Cell(value=int((of > 0).sum()))] for label, of in zip(target.labels, counts.T)]
+    said = f"Objects count from a score of {target.threshold:g} on. counts.csv has the numbers of each picture, objects.json all objects."
+    return blocks.table("Objects that are found", [Column("Label"), Column("Objects", COUNT), Column("Pictures with it", COUNT)], rows, note=said)
 
 
 def _scored(examples: Sequence[Example], answers: Answers, target: Objects, pictures: str) -> list[Block]:

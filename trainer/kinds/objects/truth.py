@@ -102,4 +102,5 @@ def in_words(target: str) -> str:
 
 
 def words(counted: dict[str, int]) -> str:
-    return ", ".join(f"{number} {label}" for label, number in counted.items() if number) or "no objects"
+    """The numbers by label in the order of the labels, so that truth and answer are alike where they are equal."""
+    return ", ".join(f"{number} {label}" for label, number in sorted(counted.items()) if number) or "no objects"

@@ -42,5 +42,5 @@ def _areas(answered: Answered) -> list[Block]:
     columns = [Column("File"), Column("Class"), Column("Pixels", COUNT), Column("Share"), *[Column("Area in m²", COUNT)] * bool(metres.any())]
     note = "Pixels without data are in no class. predictions.csv has this for each file."
     if metres.any():
-        note += " Areas are those in the plane of the reference system of the scene."
+        note += " Areas are those in the plane of the reference system of the scene, and those on the ellipsoid where it has degrees."
     return [blocks.table("Areas of the classes", columns, rows, note=note)]

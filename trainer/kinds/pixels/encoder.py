@@ -140,7 +140,7 @@ def encoder(spec: Spec, settings: Settings, data: Dataset, base: Base, events: E
         events.decision(
             "bands", description,
             f"The pictures have {learnt.words}. Each band is scaled from its values between the {bands.PERCENTILES[0]}st and the "
-            f"{bands.PERCENTILES[1]}th percentile of the training pictures, in the same way in predictions.{empty}",
+            f"{bands.PERCENTILES[1]}th percentile of the training data, in the same way in predictions.{empty}",
         )  # fmt: skip
     elif len(names := rasters.names(train[0].content.picture)) == _COLOURS:
         description[COLOURS] = list(names)

@@ -20,8 +20,8 @@ class Pixels(ExampleKind):
     targets = (PixelClasses, PixelNumbers)
     things = "pictures"
     why_one_split = (
-        "What the score would be with pictures of new places is not measured: it would take a small model of pixels, fitted several times, which "
-        "costs as much as a good part of the training. Put pictures of other places into a folder named test to measure it."
+        "What the score would be at new places is not measured: it would take a small model of pixels, fitted several times, which "
+        "costs as much as a good part of the training. Put pictures or scenes of other places into a folder named test to measure it."
     )
     choosing_metrics = (MIOU, ACCURACY, BORDERS)
     options_place = 5
@@ -31,7 +31,7 @@ class Pixels(ExampleKind):
     also_starts_from = ("image",)  # encoders of pictures, under a new decoder
     library = "trainer.kinds.pixels.network"
     uses_transformers = False
-    from_random_weights = "A U-Net ({model}) is trained from random weights, and compared with a random forest on the pixels of the test pictures."
+    from_random_weights = "A U-Net ({model}) is trained from random weights, and compared with a random forest on colours and edges of pixels."
     unfit_here = (
         "{model} does not answer for the pixels of pictures.",
         "Choose a model for semantic segmentation or an encoder of pictures, or set model to auto.",
@@ -94,7 +94,7 @@ class Pixels(ExampleKind):
 
         places = len(rows) * (rows.features.side // rows.features.step) ** 2
         epochs = int(min(MOST, max(FEWEST, PLACES // max(1, places))))
-        why = f"The training goes through the pictures up to {epochs} times, and ends earlier where the model no longer improves."
+        why = f"The training goes through the training data up to {epochs} times, and ends earlier where the model no longer improves."
         return training_length.choose(settings, epochs, why, 2, events)
 
     def build(self, plan) -> Any:

@@ -59,7 +59,7 @@ def of_prediction(answered: Answered, work: Path, out: Path) -> dict[str, dict]:
     drawn = _first(work)
     panels = [Panel(image, f"{_name(answered.examples[n].file)} ({_extent(answered.examples[n])})") for n, image in drawn]
     text = f"The answers for {some([answered.examples[n].file for n, _ in drawn])}. {words(answered.target)}"
-    return sheet.write(out, panels, min(2, len(panels)) or 1, legend(answered.target), text)
+    return sheet.write(out, panels, len(panels), legend(answered.target), text)
 
 
 def in_report(answered: Answered, work: Path) -> list[Block]:

@@ -45,7 +45,7 @@ def sections(finished: Finished) -> list[Section]:
     if isinstance(target, PixelClasses):
         inside += [_areas(target, test, finished.settings.seed), _confused(target, test)]
     inside += _windows(finished, target, test)
-    return [*found, Section(RESULT, "Areas", inside), *promised]
+    return [*found, Section(RESULT, "Areas" if isinstance(target, PixelClasses) else "Numbers of pixels", inside), *promised]
 
 
 def _areas(target: PixelClasses, test: Counted, seed: int) -> Block:
@@ -59,13 +59,13 @@ def _areas(target: PixelClasses, test: Counted, seed: int) -> Block:
             low, high = intervals.percentiles(known, float(value))
             overlap = Cell(value=float(value), low=low, high=high)
         else:
-            overlap = Cell("not in the test pictures")
+            overlap = Cell("not in the test data")
         rows.append([Cell(label), overlap, Cell(value=confusion[number].sum() / total), Cell(value=confusion[:, number].sum() / total)])
     columns = [Column("Class"), Column("IoU"), Column("True area"), Column("Predicted area")]
     note = (
         "IoU: the pixels that are rightly answered with a class, as a share of all that have it or are answered with it. Intervals are over pictures."
     )
-    return blocks.table("Classes in the test pictures", columns, rows, note=note)
+    return blocks.table("Classes in the test data", columns, rows, note=note)
 
 
 def _confused(target: PixelClasses, test: Counted) -> Block:
@@ -112,7 +112,7 @@ def table(examples, target, figures: numpy.ndarray, known: numpy.ndarray) -> str
 
 
 def metres(example: Example) -> float:
-    """Square metres of a pixel of a scene on a plane; 0 where they are not known."""
+    """Square metres of a pixel of a scene; 0 where they are not known."""
     return areas.of_pixel(example.content.scene) if isinstance(example.content, units.Asked) else 0.0
 
 

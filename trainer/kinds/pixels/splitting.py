@@ -67,7 +67,8 @@ def split(given: dict[str, list[Example]], inputs: Iterable[Input], keys: Keys, 
     audit.copies(rows, keys, True, checks)
     rows = remove(rows, keys, settings.duplicates, checks)
     kept, rule = near.together(rows, False, settings.split, ordered.SCENES if together else None, checks)
-    even = f"{len(scenes)} scenes, whose pictures stay together" if together else "pictures with and without rare classes"
+    mixed = len({e.target for e in rows["train"]}) > 1
+    even = f"{len(scenes)} scenes, whose pictures stay together" if together else "pictures with and without rare classes" * mixed
     found = splits.hold_out(kept, keys, settings, "pictures", even, "Folders", checks, rule)
     if not found["validation"]:
         raise UserError(

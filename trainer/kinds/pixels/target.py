@@ -63,7 +63,7 @@ class OfPixels(target.WithoutSingleAnswers):
 
     def choose_metric(self, asked: str, data: Dataset) -> tuple[str, str]:
         if asked == "auto":
-            return self.first, f"The {self.metrics[self.first].title} of the validation pictures chooses the best model."
+            return self.first, f"The {self.metrics[self.first].title} on the validation data chooses the best model."
         return asked_for(asked, self.metrics, "answers for pixels")
 
     def summary(self, answers: Counted) -> target.Scores:

@@ -105,7 +105,7 @@ ROWS = (
     Row("coco-of-single-pixels", "COCO boxes of one pixel in the upper left corner, and larger ones", "points", "made", TRAINED,
         _coco_boxes(lambda i: [i % 3, i % 2, 1 + i % 5, 1]), objects(), spares=SHARES),
     Row("coco-of-two-people", "two COCO files with the same pictures, whose boxes differ by a pixel", "labs", "user reports", "each object once",
-        _two_people, objects(says={"annotations_left_out": "24 times another list has the same object"})),
+        _two_people, objects(says={"annotations_left_out": "24 annotations are left out: another list has the same object"})),
     Row("yolo-with-two-lists", "classes.txt and labels/classes.txt in another order", "LabelImg", "github.com/HumanSignal/labelImg", _ASKED,
         _yolo(_middles, _TWO), Refused("ambiguous_classes", ("0 is lowcenter in one and highcenter",)), rule=NAMES),
     Row("yolo-with-the-list-of-labelimg", "classes.txt and predefined_classes.txt", "LabelImg", "github.com/HumanSignal/labelImg", TRAINED,

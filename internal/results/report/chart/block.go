@@ -55,7 +55,7 @@ func OfBlock(b section.Block) *Chart {
 }
 
 // blockStyles are the styles of the lines of a block, one after the other.
-var blockStyles = []style{styleTrain, styleValidation, styleResume, styleSteps}
+var blockStyles = []style{styleTrain, styleValidation, styleThird, styleFourth, styleFifth, styleSixth}
 
 func (c *Chart) lines(b *section.Chart) []Point {
 	var all []Point

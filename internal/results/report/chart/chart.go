@@ -81,6 +81,10 @@ const (
 	styleChance     style = "chance"
 	styleBest       style = "best"
 	styleResume     style = "resume"
+	styleThird      style = "third"
+	styleFourth     style = "fourth"
+	styleFifth      style = "fifth"
+	styleSixth      style = "sixth"
 )
 
 // labelRow is where the label of a rule stands: in a row from the top or from the bottom, so that the labels of two rules that are

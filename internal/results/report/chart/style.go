@@ -40,4 +40,8 @@ var pens = map[style]pen{
 	styleChance:     {colourBest, 1.4, []float64{4, 4}},
 	styleBest:       {colourBest, 1.4, []float64{4, 4}},
 	styleResume:     {colourResume, 1.4, []float64{2, 3}},
+	styleThird:      {groupColours[2], 2.4, nil},
+	styleFourth:     {groupColours[3], 2.4, nil},
+	styleFifth:      {groupColours[4], 2.4, nil},
+	styleSixth:      {groupColours[6], 2.4, nil},
 }

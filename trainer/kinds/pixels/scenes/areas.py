@@ -10,6 +10,7 @@ from trainer.data.scenes.opening import Scene
 _AT_ONCE = 100_000  # corners, which are lists of Python on their way
 _EQUAL_AREA, _DEGREES = 6933, 4326  # EPSG: a projection that keeps areas on the ellipsoid, and longitude and latitude
 _POLE = 90 + 1e-6  # degrees
+_ALIKE = 1.02  # times that a pixel of degrees is larger than others of its scene, up to which they count as equal: 1 % around their mean
 
 
 class Plane:
@@ -48,7 +49,11 @@ class Plane:
             return pixels * self.each
         if not self.words:
             return None
-        return shapely.area(self._in(placed, _EQUAL_AREA))
+        return shapely.area(self.ellipsoidal(placed))
+
+    def ellipsoidal(self, placed: numpy.ndarray) -> numpy.ndarray:
+        """Polygons of the plane in metres, with the areas that they have on the ellipsoid."""
+        return self._in(placed, _EQUAL_AREA)
 
     def in_degrees(self, placed: numpy.ndarray) -> numpy.ndarray:
         """Polygons of the plane with longitudes and latitudes as x and y."""
@@ -72,8 +77,19 @@ class Plane:
 
 
 def of_pixel(scene: Scene) -> float:
-    """Square metres of a pixel in the plane of the reference system; 0 where that has degrees or is not known."""
-    return Plane(scene).each
+    """Square metres of a pixel in the plane of the reference system; where that has degrees, the mean on the ellipsoid. 0 where it is not known, and
+    where pixels of degrees differ too much for their mean to stand for those of a class."""
+    import shapely
+
+    plane = Plane(scene)
+    if plane.each or not plane.words:
+        return plane.each
+    width, height = scene.width, scene.height
+    corners = [(0, 0), (width - 1, 0), (0, height - 1), (width - 1, height - 1)]
+    pixels = numpy.asarray([shapely.box(x, y, x + 1, y + 1) for x, y in corners])
+    there = shapely.area(plane.ellipsoidal(plane.placed(pixels)))
+    whole = shapely.area(plane.ellipsoidal(plane.placed(numpy.asarray([shapely.box(0, 0, width, height)]))))[0]
+    return float(whole) / (width * height) if 0 < there.max() <= _ALIKE * there.min() else 0.0
 
 
 def extent(scene: Scene) -> list[str]:

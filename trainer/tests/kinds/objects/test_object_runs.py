@@ -144,4 +144,8 @@ def _check_prediction(folder, make_run, schemas, tmp_path) -> None:
     spec = make_run(made.pictures(new), run="pr-2", kind="predict", more={"model": version})
     assert run(str(spec), "local") == 0
     assert "scores" not in result_of(spec.parent)["prediction"]
-    assert "Objects" not in [s["title"] for s in result_of(spec.parent).get("sections", [])]
+    without = {b.get("title"): b for s in result_of(spec.parent)["sections"] if s["title"] == "Objects" for b in s["blocks"]}
+    assert list(without) == ["Objects that are found", "What the model finds"]
+    counts = {row[0]["text"]: row[1]["value"] for row in without["Objects that are found"]["rows"]}
+    assert counts == result_of(spec.parent)["prediction"]["counts"]
+    assert len(without["What the model finds"]["pictures"]) == 3

@@ -241,7 +241,7 @@ def test_outlines_are_learnt_and_new_ones_scored(make_run, schemas):
     result = check_training(spec.parent, schemas)
     assert result["metrics"]["test"]["mean_iou"]["value"] > 0.6
     blocks = {b["title"]: b for s in result["sections"] for b in s["blocks"] if "title" in b}
-    assert [row[0]["text"] for row in blocks["Classes in the test pictures"]["rows"]] == list(LABELS)
+    assert [row[0]["text"] for row in blocks["Classes in the test data"]["rows"]] == list(LABELS)
     assert "1 is disc" in json.dumps(result["sections"])
     model = {"path": "../ft-outlines/out/model", "run": "ft-outlines", "name": "m", "version": 1}
     new = made.scenes(4, 9)

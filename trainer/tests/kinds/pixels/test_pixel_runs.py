@@ -31,7 +31,7 @@ def test_squares_are_learnt_reported_and_answered(make_run, schemas, network, mo
     assert simple["constant"]["mean_iou"]["value"] < 0.6 < simple["forest"]["mean_iou"]["value"]
     assert simple["forest"]["mean_iou"]["n"] == test["mean_iou"]["n"]
     blocks = {b["title"]: b for s in result["sections"] for b in s["blocks"] if "title" in b}
-    assert len(blocks["Classes in the test pictures"]["rows"]) == 2
+    assert len(blocks["Classes in the test data"]["rows"]) == 2
     worst = blocks["Windows with the most wrong answers"]
     drawn = Image.open(io.BytesIO(base64.b64decode(worst["pictures"][0]["png"])))
     assert drawn.width > 3 * 60
