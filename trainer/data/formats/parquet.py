@@ -1,7 +1,8 @@
 """Tables from Parquet files."""
 
+import itertools
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -9,9 +10,9 @@ import numpy
 
 from trainer.core import by_blocks, mapped
 from trainer.data.columns import clocks
-from trainer.data.formats import parquet_images
+from trainer.data.formats import column_files, parquet_images
 from trainer.data.formats.arrow_table import ArrowTable
-from trainer.data.formats.memory import CELL_BYTES, MEMORY_SHARE, Looked, OfColumn, check_in_columns, row_bytes, too_large
+from trainer.data.formats.memory import CELL_BYTES, MEMORY_SHARE, NOTHING, Asked, Looked, OfColumn, check_in_columns, row_bytes, too_large
 from trainer.data.formats.objects import cell
 from trainer.data.formats.table import NotATable, Table
 from trainer.errors import is_full, some
@@ -30,7 +31,7 @@ _METADATA_BYTES = 4 << 20
 _MAX_NAMES = 10_000
 
 
-def look(name: str, file: Path, only: Collection[str], named: Collection[str]) -> Looked | None:
+def look(name: str, file: Path, only: Collection[str], asked: Asked) -> Looked | None:
     """What the footer of a Parquet file tells of the columns that ``read`` reads; None where it cannot be read."""
     import pyarrow
     import pyarrow.parquet
@@ -38,7 +39,7 @@ def look(name: str, file: Path, only: Collection[str], named: Collection[str]) -
     try:
         with pyarrow.parquet.ParquetFile(file, pre_buffer=False, buffer_size=_READ_BYTES) as source:
             kept = _of_only(_kept(source.schema_arrow, set()), only)
-            rows, columns = source.metadata.num_rows, _columns(source, kept, named)
+            rows, columns = source.metadata.num_rows, _columns(source, kept, asked)
     except (pyarrow.ArrowException, OSError, ValueError, OverflowError, IndexError):
         return None
     cells = rows * len(kept)
@@ -46,13 +47,13 @@ def look(name: str, file: Path, only: Collection[str], named: Collection[str]) -
 
 
 def read(
-    name: str, file: Path | BinaryIO, folder: Path | None = None, only: Collection[str] = (), named: Collection[str] = (), large: bool = False
+    name: str, file: Path | BinaryIO, folder: Path | None = None, only: Collection[str] = (), asked: Asked = NOTHING, large: bool = False
 ) -> Table:
     """The rows of a Parquet file, counted from 1. Structures become columns with dotted names, lists become JSON. A cell of a column of
     images is the name that ``parquet_images.name_of`` gives to the image; other columns of bytes are left out. Numbers that stand for
-    names, as the file says, become these names. The cells of a large file, and of a part of a ``large`` table, are in a file on the volume of
-    ``folder``, if it is given; of its columns those in ``only`` are read, if any is named. ``named`` are those of ids and groups, both in lower
-    case. Raises NotATable, UserError for a file that will not fit into memory, before it is read, and OSError where that disk is full.
+    names, as the file says, become these names. The cells of a large file, and of a part of a ``large`` table, are in files on the volume of
+    ``folder``, if it is given; of its columns those in ``only`` are read, in lower case, if any is named. Raises NotATable, UserError for a file
+    that will not fit into memory by what is ``asked``, before it is read, and OSError where that disk is full.
     """
     import pyarrow  # heavy, so only where there is such a file
     import pyarrow.parquet
@@ -66,7 +67,7 @@ def read(
                 if only:
                     kept = _of_only(kept, only)
                     images = {path: column for path, column in images.items() if _is_in(only, column)}
-                _check_columns(name, source, kept, named)
+                _check_columns(name, source, kept, asked)
                 return _in_columns(name, source, images, kept, folder)
             _check_size(name, source.metadata, kept)
             names = list(kept)
@@ -108,22 +109,21 @@ def _in_columns(name: str, source, images: dict[str, str], kept: dict[str, str],
     pictures = list(dict.fromkeys(images.values()))[::-1]
     names: list[str] = []
 
-    def write(file: BinaryIO) -> None:
-        written, row = None, 0
+    def batches() -> Iterator[pyarrow.RecordBatch]:
+        row = 0
         for part in source.iter_batches(BATCH, columns=list(kept)):
             batch = pyarrow.Table.from_batches([part]).flatten().combine_chunks()
             names[:] = [*pictures, *batch.schema.names]
             columns = [_texts([parquet_images.name_of(name, column, row + i) for i in range(1, len(batch) + 1)]) for column in pictures]
             columns += [_column(c.combine_chunks(), classes.get(n, [])) for n, c in zip(batch.schema.names, batch.columns)]
             row += len(batch)
-            made = pyarrow.record_batch(columns, names=[f"{i}" for i in range(len(columns))])
-            written = written or pyarrow.ipc.new_file(file, made.schema)
-            written.write_batch(made)
-        if written is None:
-            raise NotATable("has no rows")
-        written.close()
+            yield pyarrow.record_batch(columns, names=[f"{i}" for i in range(len(columns))])
 
-    cells = pyarrow.ipc.open_file(pyarrow.py_buffer(mapped.file(write, folder))).read_all().slice(0, rows)
+    every = batches()
+    if (first := next(every, None)) is None:
+        raise NotATable("has no rows")
+    size = rows * len(first.schema) * _NUMBER
+    cells = column_files.written(itertools.chain([first], every), first.schema, size, folder).slice(0, rows)
     skipped = [n for path, n in parquet_images.byte_columns(source.schema_arrow).items() if path not in images]
     notes = [f"columns of bytes are not read: {some(skipped, 4)}"] if skipped else []
     notes += [f"the numbers in {n} stand for {some(classes[n], 6)}, as the file says" for n in names[len(pictures) :] if n in classes]
@@ -261,22 +261,26 @@ def _is_in(only: Collection[str], path: str) -> bool:
     return any(wanted == path or wanted.startswith(f"{path}.") for wanted in only)
 
 
-def _check_columns(name: str, source, kept: dict[str, str], named: Collection[str]) -> None:
+def _check_columns(name: str, source, kept: dict[str, str], asked: Asked) -> None:
     """As ``_check_size``, for cells that stay in a mapped file."""
     rows = source.metadata.num_rows
     if rows * len(kept) > MOST_CELLS:
         raise too_large(name, f"It has {rows} rows, of which {len(kept)} columns are to be read; at most {MOST_CELLS:,} cells are read.")
-    check_in_columns(name, rows, _columns(source, kept, named), memory())
+    check_in_columns(name, rows, _columns(source, kept, asked), memory())
 
 
-def _columns(source, kept: Collection[str], named: Collection[str]) -> list[OfColumn]:
+def _columns(source, kept: Collection[str], asked: Asked) -> list[OfColumn]:
     """What the footer tells of the columns ``kept``."""
     import pyarrow
 
     times = {f.name for f in source.schema_arrow if pyarrow.types.is_temporal(f.type)}
     rows = source.metadata.num_rows
     return [
-        OfColumn(path.lower() in named, size < _FEW_BYTES * rows, clocks.is_of_rows(path) and (path in times or clocks.may_be(path, 0.0, True, ())))
+        OfColumn(
+            path.lower() in asked.named,
+            size < _FEW_BYTES * rows,
+            asked.times and clocks.is_of_rows(path) and (path in times or clocks.may_be(path, 0.0, True, ())),
+        )
         for path, size in _sizes(source.metadata, kept).items()
     ]
 
