@@ -42,6 +42,11 @@ def _map(opened: BinaryIO) -> mmap.mmap:
     return mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
 
 
+def opened() -> int:
+    """How many files are mapped now."""
+    return len(_maps)
+
+
 def rows(blocks: Iterable[numpy.ndarray], shape: tuple[int, ...], dtype: type | numpy.dtype, folder: Path) -> numpy.ndarray:
     """The rows of ``blocks``, of this shape and type together, in a file as above."""
     if not math.prod(shape):

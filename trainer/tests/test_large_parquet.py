@@ -19,7 +19,6 @@ from trainer.archive.budget import Budget
 from trainer.core.input import Input
 from trainer.data.formats import parquet
 from trainer.data.formats.arrow_table import ArrowTable
-from trainer.data.formats.memory import Asked
 from trainer.data.formats.objects import cell
 from trainer.data.formats.table import NotATable
 from trainer.errors import UserError
@@ -112,9 +111,9 @@ def test_a_parquet_file_that_does_not_fit_is_refused_before_its_columns_are_read
     columns = {f"c{i}": [float(i)] * rows for i in range(9)} | {"Plant": [f"p{i}" for i in range(rows)], "plot": ["a", "b"] * (rows // 2)}
     file, wanted = parquet_file(tmp_path, rows, **columns), {f"c{i}" for i in range(6)} | {"plant", "plot"}
     monkeypatch.setattr(parquet, "memory", lambda: 760_000_000)  # 300,000 rows need 0.75 GB, and with an id for each 0.80 GB
-    assert isinstance(parquet.read("t.parquet", file, tmp_path, wanted, Asked({"plot"})), ArrowTable)
+    assert isinstance(parquet.read("t.parquet", file, tmp_path, wanted, {"plot"}), ArrowTable)
     with pytest.raises(UserError) as refused:
-        parquet.read("t.parquet", file, tmp_path, wanted, Asked({"plant", "plot"}))
+        parquet.read("t.parquet", file, tmp_path, wanted, {"plant", "plot"})
     assert "It has about 0.3 million rows and needs 0.8 GB of memory; 0.8 GB are there." in str(refused.value)
     monkeypatch.setattr(parquet, "memory", lambda: 700_000_000)
     with Counting(file) as counted, pytest.raises(UserError):
@@ -130,7 +129,7 @@ def test_a_parquet_file_that_lies_is_no_table(tmp_path, monkeypatch):
     for _ in range(200):
         place = draw.randrange(4, len(whole))
         file.write_bytes(whole[:place] + bytes([draw.randrange(256)]) + whole[place + 1 :])
-        parquet.look("t.parquet", file, (), Asked())
+        parquet.look("t.parquet", file, (), ())
         try:
             table = parquet.read("t.parquet", file, tmp_path)
             assert all(isinstance(c, str) for _, row in table.rows for c in row)

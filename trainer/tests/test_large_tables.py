@@ -155,11 +155,17 @@ def test_a_process_that_is_killed_while_it_writes_cells_leaves_no_file(tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("size", "files"),
-    [pytest.param(900, 1, id="small"), pytest.param(2500, 2, id="two or three columns in a file"), pytest.param(10**6, 5, id="one for each column")],
+    ("size", "most", "files"),
+    [
+        pytest.param(900, 900, 1, id="small"),
+        pytest.param(2500, 900, 2, id="two or three columns in a file"),
+        pytest.param(10**6, 900, 5, id="one for each column"),
+        pytest.param(10**6, 0, 1, id="many open files"),
+    ],
 )
-def test_a_large_table_has_few_columns_in_each_file(tmp_path, monkeypatch, size, files):
+def test_a_large_table_has_few_columns_in_each_file(tmp_path, monkeypatch, size, most, files):
     monkeypatch.setattr(column_files, "_EACH", 1000)
+    monkeypatch.setattr(column_files, "_MOST", most)
     made, of = [], mapped.files
     monkeypatch.setattr(mapped, "files", lambda write, count, folder: made.append(count) or of(write, count, folder))
     whole = pyarrow.table(dict(zip(HEAD, map(list, zip(*rows(50), strict=True)), strict=True)))

@@ -4,7 +4,6 @@ import pytest
 
 from trainer import memory
 from trainer.data.formats import memory as capacity
-from trainer.data.formats.memory import Asked
 from trainer.errors import UserError
 
 
@@ -46,10 +45,10 @@ def test_a_table_that_does_not_fit_is_refused_from_its_first_rows(tmp_path, in_c
         opened.write(b"Plant,few\n" + b"".join(b"%06d,b\n" % i for i in range(200_000)))
         opened.truncate(90_000_000)  # the rest is a hole, which nothing reads
     if not words:
-        capacity.check("t.csv", file, in_columns, limit, Asked(named))
+        capacity.check("t.csv", file, in_columns, limit, named)
         return
     with pytest.raises(UserError) as refused:
-        capacity.check("t.csv", file, in_columns, limit, Asked(named))
+        capacity.check("t.csv", file, in_columns, limit, named)
     assert words in str(refused.value) and "ray.head.memory" in str(refused.value)
 
 
@@ -59,15 +58,14 @@ def test_small_files_are_read_whatever_they_need(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("head", "cells", "asked", "more"),
+    ("head", "cells", "more"),
     [
-        pytest.param("recorded", ["2024-01-01 00:00:01", "2024-01-01 00:00:02", "2024-01-02 10:00:00"], Asked(), 360, id="times that differ"),
-        pytest.param("Year", ["2001", "2001", "2001", "2002"], Asked(), 61, id="few times, by their name"),
-        pytest.param("born", ["2001-01-01", "2001-01-02", "2001-01-03"], Asked(), 0, id="times of persons, by which no row is split"),
-        pytest.param("x", ["1.5", "2.5", "3.5"], Asked(), 0, id="numbers"),
-        pytest.param("recorded", ["2024-01-01 00:00:01", "2024-01-02 10:00:00"], Asked(times=False), 0, id="times that are not asked for"),
+        pytest.param("recorded", ["2024-01-01 00:00:01", "2024-01-01 00:00:02", "2024-01-02 10:00:00"], 360, id="times that differ"),
+        pytest.param("Year", ["2001", "2001", "2001", "2002"], 61, id="few times, by their name"),
+        pytest.param("born", ["2001-01-01", "2001-01-02", "2001-01-03"], 0, id="times of persons, by which no row is split"),
+        pytest.param("x", ["1.5", "2.5", "3.5"], 0, id="numbers"),
     ],
 )  # fmt: skip
-def test_a_column_of_times_needs_more(head, cells, asked, more):
+def test_a_column_of_times_needs_more(head, cells, more):
     first = "\n".join([f"{head},y", *(f"{cell},yes" for cell in cells)]).encode()
-    assert capacity.row_bytes(capacity._columns(first, asked)[1]) == capacity.row_bytes([]) + 1 + more
+    assert capacity.row_bytes(capacity._columns(first, ())[1]) == capacity.row_bytes([]) + 1 + more

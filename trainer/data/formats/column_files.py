@@ -13,7 +13,8 @@ from trainer.core import mapped
 if TYPE_CHECKING:
     import pyarrow
 
-_EACH = 64 << 20  # bytes of a table for one file more: each is an open file of the process
+_EACH = 64 << 20  # bytes of a table for one file more
+_MOST = 250  # files of the process with several for a table: each is open, and a process may often have 1,024
 
 
 def written(batches: Iterable[pyarrow.RecordBatch], schema: pyarrow.Schema, size: int, folder: Path) -> pyarrow.Table:
@@ -24,7 +25,7 @@ def written(batches: Iterable[pyarrow.RecordBatch], schema: pyarrow.Schema, size
     """
     import pyarrow
 
-    count = max(1, min(len(schema), size // _EACH))
+    count = max(1, min(len(schema), size // _EACH, _MOST - mapped.opened()))
     parts = [list(range(a, b)) for a, b in itertools.pairwise(len(schema) * i // count for i in range(count + 1))]
 
     def write(opened: list[BinaryIO]) -> None:

@@ -29,16 +29,6 @@ _KEY = 80  # bytes of memory for a row of a table by whose keys other rows are f
 _DELIMITERS = b",\t;|"
 
 
-class Asked(NamedTuple):
-    """What the settings say of columns: which have ids and groups (``named``, in lower case), and whether any may tell ``times``."""
-
-    named: Collection[str] = ()
-    times: bool = True
-
-
-NOTHING = Asked()
-
-
 class OfColumn(NamedTuple):
     """What is known of a column before it is read: whether it has ids or groups (``named``), which become texts where they are nearly all different,
     ``few`` different cells, and may tell the ``time`` of a row."""
@@ -75,9 +65,9 @@ def _refused(what: str, why: str) -> UserError:
     )
 
 
-def check(name: str, file: Path, in_columns: bool, limit: int, asked: Asked = NOTHING) -> None:
+def check(name: str, file: Path, in_columns: bool, limit: int, named: Collection[str] = ()) -> None:
     """Raise UserError where the rows of a file of text need more than ``limit`` bytes, as its first ones tell. ``in_columns``: as cells of
-    columns, which take less than objects."""
+    columns, which take less than objects. ``named`` are the columns of ids and groups, in lower case."""
     size = file.stat().st_size
     if size <= _SMALL:
         return
@@ -86,7 +76,7 @@ def check(name: str, file: Path, in_columns: bool, limit: int, asked: Asked = NO
     lines = max(1, first.count(b"\n"))
     rows = size / len(first) * lines
     if in_columns:
-        check_in_columns(name, rows, _columns(first, asked)[1], limit)
+        check_in_columns(name, rows, _columns(first, named)[1], limit)
         return
     cells = rows + size / len(first) * max(first.count(bytes([d])) for d in _DELIMITERS)
     need = _BASE + _TEXT * size + rows * _ROW + cells * _CELL
@@ -122,7 +112,7 @@ def row_bytes(columns: Iterable[OfColumn]) -> float:
     return _ROW_IN_COLUMNS + sum(_NAMED * c.named + _TIME * c.time + (_CODE if c.few else _NAME * c.named + _TIMES * c.time) for c in columns)
 
 
-def look(name: str, file: Path, large: int, asked: Asked) -> Looked | None:
+def look(name: str, file: Path, large: int, named: Collection[str]) -> Looked | None:
     """What the first bytes of a delimited text tell; None where they are no rows. A text counts as ``large`` from so many bytes on. A file without
     names has its number of columns in their place."""
     with open(file, "rb") as opened:
@@ -130,7 +120,7 @@ def look(name: str, file: Path, large: int, asked: Asked) -> Looked | None:
     size, lines = file.stat().st_size, first.count(b"\n")
     if not lines:
         return None
-    names, columns = _columns(first, asked)
+    names, columns = _columns(first, named)
     if any(number(n) is not None for n in names):
         names = [f"{len(names)}"]
     return Looked(name, tuple(sorted(names)), size / len(first) * lines, row_bytes(columns), size, size / max(1, large))
@@ -140,18 +130,17 @@ def _numbers(rows: float, need: float, limit: float) -> str:
     return f"It has about {rows / 1e6:.1f} million rows and needs {need / 1e9:.1f} GB of memory; {limit / 1e9:.1f} GB are there."
 
 
-def _columns(first: bytes, asked: Asked) -> tuple[list[str], list[OfColumn]]:
+def _columns(first: bytes, named: Collection[str]) -> tuple[list[str], list[OfColumn]]:
     """The names of the columns of a plain file by its first bytes, and what these tell of each."""
     head, *lines = first.decode("utf-8", "replace").splitlines()[: _LOOK + 1]
     delimiter = max(_DELIMITERS.decode(), key=head.count)
     names = [c.strip().strip('"').lower() for c in head.split(delimiter)]
     rows = [cells for line in lines if len(cells := line.split(delimiter)) == len(names)]
-    return names, [_of_column(name, [cells[place] for cells in rows], asked) for place, name in enumerate(names)]
+    return names, [_of_column(name, [cells[place] for cells in rows], name in named) for place, name in enumerate(names)]
 
 
-def _of_column(name: str, cells: Sequence[str], asked: Asked) -> OfColumn:
+def _of_column(name: str, cells: Sequence[str], named: bool) -> OfColumn:
     cells = [c.strip().strip('"') for c in cells]
     mostly = MOSTLY * max(1, len(cells))
     times, numeric = sum(map(dates.is_date, cells)) / max(1, len(cells)), sum(number(c) is not None for c in cells) >= mostly
-    clock = asked.times and clocks.is_of_rows(name) and clocks.may_be(name, times, numeric, cells)
-    return OfColumn(name in asked.named, len(set(cells)) <= len(cells) / 2, clock)
+    return OfColumn(named, len(set(cells)) <= len(cells) / 2, clocks.is_of_rows(name) and clocks.may_be(name, times, numeric, cells))

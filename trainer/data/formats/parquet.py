@@ -12,7 +12,7 @@ from trainer.core import by_blocks, mapped
 from trainer.data.columns import clocks
 from trainer.data.formats import column_files, parquet_images
 from trainer.data.formats.arrow_table import ArrowTable
-from trainer.data.formats.memory import CELL_BYTES, MEMORY_SHARE, NOTHING, Asked, Looked, OfColumn, check_in_columns, row_bytes, too_large
+from trainer.data.formats.memory import CELL_BYTES, MEMORY_SHARE, Looked, OfColumn, check_in_columns, row_bytes, too_large
 from trainer.data.formats.objects import cell
 from trainer.data.formats.table import NotATable, Table
 from trainer.errors import is_full, some
@@ -31,7 +31,7 @@ _METADATA_BYTES = 4 << 20
 _MAX_NAMES = 10_000
 
 
-def look(name: str, file: Path, only: Collection[str], asked: Asked) -> Looked | None:
+def look(name: str, file: Path, only: Collection[str], named: Collection[str]) -> Looked | None:
     """What the footer of a Parquet file tells of the columns that ``read`` reads; None where it cannot be read."""
     import pyarrow
     import pyarrow.parquet
@@ -39,7 +39,7 @@ def look(name: str, file: Path, only: Collection[str], asked: Asked) -> Looked |
     try:
         with pyarrow.parquet.ParquetFile(file, pre_buffer=False, buffer_size=_READ_BYTES) as source:
             kept = _of_only(_kept(source.schema_arrow, set()), only)
-            rows, columns = source.metadata.num_rows, _columns(source, kept, asked)
+            rows, columns = source.metadata.num_rows, _columns(source, kept, named)
     except (pyarrow.ArrowException, OSError, ValueError, OverflowError, IndexError):
         return None
     cells = rows * len(kept)
@@ -47,13 +47,13 @@ def look(name: str, file: Path, only: Collection[str], asked: Asked) -> Looked |
 
 
 def read(
-    name: str, file: Path | BinaryIO, folder: Path | None = None, only: Collection[str] = (), asked: Asked = NOTHING, large: bool = False
+    name: str, file: Path | BinaryIO, folder: Path | None = None, only: Collection[str] = (), named: Collection[str] = (), large: bool = False
 ) -> Table:
     """The rows of a Parquet file, counted from 1. Structures become columns with dotted names, lists become JSON. A cell of a column of
     images is the name that ``parquet_images.name_of`` gives to the image; other columns of bytes are left out. Numbers that stand for
     names, as the file says, become these names. The cells of a large file, and of a part of a ``large`` table, are in files on the volume of
-    ``folder``, if it is given; of its columns those in ``only`` are read, in lower case, if any is named. Raises NotATable, UserError for a file
-    that will not fit into memory by what is ``asked``, before it is read, and OSError where that disk is full.
+    ``folder``, if it is given; of its columns those in ``only`` are read, if any is named. ``named`` are those of ids and groups, both in lower
+    case. Raises NotATable, UserError for a file that will not fit into memory, before it is read, and OSError where that disk is full.
     """
     import pyarrow  # heavy, so only where there is such a file
     import pyarrow.parquet
@@ -67,7 +67,7 @@ def read(
                 if only:
                     kept = _of_only(kept, only)
                     images = {path: column for path, column in images.items() if _is_in(only, column)}
-                _check_columns(name, source, kept, asked)
+                _check_columns(name, source, kept, named)
                 return _in_columns(name, source, images, kept, folder)
             _check_size(name, source.metadata, kept)
             names = list(kept)
@@ -261,26 +261,22 @@ def _is_in(only: Collection[str], path: str) -> bool:
     return any(wanted == path or wanted.startswith(f"{path}.") for wanted in only)
 
 
-def _check_columns(name: str, source, kept: dict[str, str], asked: Asked) -> None:
+def _check_columns(name: str, source, kept: dict[str, str], named: Collection[str]) -> None:
     """As ``_check_size``, for cells that stay in a mapped file."""
     rows = source.metadata.num_rows
     if rows * len(kept) > MOST_CELLS:
         raise too_large(name, f"It has {rows} rows, of which {len(kept)} columns are to be read; at most {MOST_CELLS:,} cells are read.")
-    check_in_columns(name, rows, _columns(source, kept, asked), memory())
+    check_in_columns(name, rows, _columns(source, kept, named), memory())
 
 
-def _columns(source, kept: Collection[str], asked: Asked) -> list[OfColumn]:
+def _columns(source, kept: Collection[str], named: Collection[str]) -> list[OfColumn]:
     """What the footer tells of the columns ``kept``."""
     import pyarrow
 
     times = {f.name for f in source.schema_arrow if pyarrow.types.is_temporal(f.type)}
     rows = source.metadata.num_rows
     return [
-        OfColumn(
-            path.lower() in asked.named,
-            size < _FEW_BYTES * rows,
-            asked.times and clocks.is_of_rows(path) and (path in times or clocks.may_be(path, 0.0, True, ())),
-        )
+        OfColumn(path.lower() in named, size < _FEW_BYTES * rows, clocks.is_of_rows(path) and (path in times or clocks.may_be(path, 0.0, True, ())))
         for path, size in _sizes(source.metadata, kept).items()
     ]
 

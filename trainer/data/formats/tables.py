@@ -9,7 +9,7 @@ from trainer.data import foreign
 from trainer.data.formats import arff, arrays, dbf, delimited, fasta, marked, objects, parquet, plain, workbook
 from trainer.data.formats.decode import NotText, decode
 from trainer.data.formats.dialect import Dialect
-from trainer.data.formats.memory import MEMORY_SHARE, Asked, check, too_large
+from trainer.data.formats.memory import MEMORY_SHARE, check, too_large
 from trainer.data.formats.table import NotATable, Table
 from trainer.data.names import ARRAYS, OF_INSTRUMENTS, SEQUENCES, TABLES, TEXT, WORKBOOKS, extension
 from trainer.errors import UserError
@@ -17,7 +17,6 @@ from trainer.memory import memory
 from trainer.run_folder import files
 from trainer.run_folder.events import Events
 
-_NO_TIMES = "none"  # as time_column
 _NOT_DELIMITED = ("jsonl", "ndjson", "json", "geojson", "arff", *SEQUENCES)
 _MARKUP = re.compile(r"\s*<(!|\?|html|table|meta|style)", re.IGNORECASE)
 
@@ -60,7 +59,7 @@ def read_all(
 def _read(source: Input, wanted: set[str], settings, events: Events, only: Collection[str], large: bool) -> list[Table]:
     suffix = extension(source.name)
     if suffix == "parquet":
-        return [parquet.read(source.name, _there(source).file, events.path.parent, only, asked(settings), large)]
+        return [parquet.read(source.name, _there(source).file, events.path.parent, only, named(settings), large)]
     head = _head(source)
     if suffix in WORKBOOKS and head.startswith(workbook.MAGIC):
         return workbook.read(source.name, source.file, wanted, settings.repairs, settings.sheet)
@@ -126,15 +125,15 @@ def _plain(source: Input, suffix: str, wanted: set[str], settings, events: Event
             raise plain.Unlike from e
 
     def fits() -> None:
-        check(source.name, source.file, True, memory(), asked(settings))
+        check(source.name, source.file, True, memory(), named(settings))
 
     return plain.read(_there(source).file, ours, fits, settings.repairs, events.path.parent, large)
 
 
-def asked(settings) -> Asked:
-    """What the settings say of columns, for the need of memory."""
-    id_, group, time = (getattr(settings, f"{of}_column", "").strip().lower() for of in ("id", "group", "time"))  # a prediction has no groups
-    return Asked({column for column in (id_, group) if column}, time != _NO_TIMES)
+def named(settings) -> set[str]:
+    """The columns of ids and groups, in lower case."""
+    asked = (getattr(settings, option, "") for option in ("id_column", "group_column"))  # a prediction has no groups
+    return {column.strip().lower() for column in asked if column.strip()}
 
 
 def _text(source: Input, suffix: str, wanted: set[str], settings) -> Table:

@@ -37,9 +37,9 @@ def _looked(source: Input, settings, only: Collection[str]) -> Looked | None:
     suffix = extension(source.name)
     try:
         if suffix == "parquet":
-            return parquet.look(source.name, source.file, only, tables.asked(settings))
+            return parquet.look(source.name, source.file, only, tables.named(settings))
         if suffix in _TEXTS and not settings.encoding:
-            return capacity.look(source.name, source.file, plain.LARGE, tables.asked(settings))
+            return capacity.look(source.name, source.file, plain.LARGE, tables.named(settings))
     except OSError:  # which is said when it is read
         pass
     return None
