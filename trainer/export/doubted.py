@@ -45,7 +45,8 @@ class Looked:
 
     def rows(self, numbers: Sequence[int]) -> dict[int, tuple[Example, str]]:
         """The examples of these numbers, each with the split that it is from. They are read together: those of a large table lie far apart."""
-        found, start = {}, 0
+        found: dict[int, tuple[Example, str]] = {}
+        start = 0
         for name, examples in self.parts:
             places = numpy.asarray(sorted(n - start for n in numbers if start <= n < start + len(examples)), numpy.int64)
             found |= {start + p: (e, _NAMES.get(name, name)) for p, e in zip(places.tolist(), taken(examples, places), strict=True)}
