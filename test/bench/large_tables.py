@@ -2,7 +2,8 @@
 
 A CSV of twelve numbers and two categories, or Parquet files of 39 numbers of which two are read, is made in FOLDER and kept there for the next time.
 The trainer reads it in a process of its own, as root in a control group with a LIMIT of GiB. Printed are the bytes of the columns that are read, the
-bytes that the process has read from files, and for the last words that it said the most memory until the next ones: its own, and with mapped files.
+bytes that the process has read from files and from the disk, with those that it maps, and for the last words that it said the most memory until the
+next ones: its own, and with mapped files.
 """
 
 import argparse
@@ -114,12 +115,12 @@ def train(folder: Path, files: list[Path], parameters: dict, group: Path | None)
 
 def watch(process: subprocess.Popen, events: Path) -> None:
     """Print the most memory of each phase, and the bytes that were read, until the process has ended."""
-    began, words, most, read = time.monotonic(), "start", {"Anonymous": 0, "Pss": 0}, 0
+    began, words, most, read = time.monotonic(), "start", {"Anonymous": 0, "Pss": 0}, {"rchar": 0, "read_bytes": 0}
     every = dict(most)
     while process.poll() is None:
         for name, size in memory(process.pid).items():
             most[name], every[name] = max(most[name], size), max(every[name], size)
-        read = max(read, bytes_read(process.pid))
+        read |= bytes_read(process.pid)
         now = last_words(events) or words
         if now != words:
             _say(time.monotonic() - began, words, most, read)
@@ -129,9 +130,10 @@ def watch(process: subprocess.Popen, events: Path) -> None:
     _say(time.monotonic() - began, "in all", every, read)
 
 
-def _say(seconds: float, words: str, most: dict[str, int], read: int) -> None:
+def _say(seconds: float, words: str, most: dict[str, int], read: dict[str, int]) -> None:
     print(
-        f"{seconds:7.0f} s  own {most['Anonymous'] / 1e9:5.2f} GB, with files {most['Pss'] / 1e9:5.2f} GB, read {read / 1e9:6.3f} GB  {words}",
+        f"{seconds:7.0f} s  own {most['Anonymous'] / 1e9:5.2f} GB, with files {most['Pss'] / 1e9:5.2f} GB, read {read['rchar'] / 1e9:6.3f} GB, "
+        f"from the disk {read['read_bytes'] / 1e9:6.2f} GB  {words}",
         flush=True,
     )
 
@@ -146,12 +148,13 @@ def memory(process: int) -> dict[str, int]:
     return {name: sizes.get(name, 0) for name in ("Anonymous", "Pss")}
 
 
-def bytes_read(process: int) -> int:
-    """What the process has read of files, without those that it maps."""
+def bytes_read(process: int) -> dict[str, int]:
+    """What the process has read of files without those that it maps (``rchar``), and from the disk for all of them (``read_bytes``)."""
     try:
-        return int(Path(f"/proc/{process}/io").read_text().partition("rchar: ")[2].split()[0])
-    except (OSError, IndexError):
-        return 0
+        lines = Path(f"/proc/{process}/io").read_text().splitlines()
+    except OSError:
+        return {}
+    return {name: int(size) for name, _, size in (line.partition(": ") for line in lines) if name in ("rchar", "read_bytes")}
 
 
 def last_words(events: Path) -> str:

@@ -1,5 +1,6 @@
 """What is too large for memory, in files that have no name any more: nothing is left behind, however the process ends."""
 
+import contextlib
 import math
 import mmap
 import os
@@ -17,14 +18,33 @@ _maps: "weakref.WeakSet[mmap.mmap]" = weakref.WeakSet()
 
 def file(write: Callable[[BinaryIO], None], folder: Path) -> mmap.mmap:
     """The bytes that ``write`` writes, on the volume of ``folder``, to be read only; at least one byte. Raises OSError where the disk is full."""
-    descriptor, path = tempfile.mkstemp(prefix=".mapped-", dir=folder)
-    with os.fdopen(descriptor, "w+b") as opened:
-        Path(path).unlink(missing_ok=True)  # before anything is written: a process that is killed leaves nothing either
+    return files(lambda opened: write(opened[0]), 1, folder)[0]
+
+
+def files(write: Callable[[list[BinaryIO]], None], count: int, folder: Path) -> list[mmap.mmap]:
+    """As above, for so many files that are written side by side."""
+    with contextlib.ExitStack() as stack:
+        opened = [stack.enter_context(_unnamed(folder)) for _ in range(count)]
         write(opened)
-        opened.flush()
-        found = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
-    _maps.add(found)
+        found = [_map(f) for f in opened]
+    _maps.update(found)
     return found
+
+
+def _unnamed(folder: Path) -> BinaryIO:
+    descriptor, path = tempfile.mkstemp(prefix=".mapped-", dir=folder)
+    Path(path).unlink(missing_ok=True)  # before anything is written: a process that is killed leaves nothing either
+    return os.fdopen(descriptor, "w+b")
+
+
+def _map(opened: BinaryIO) -> mmap.mmap:
+    opened.flush()
+    return mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def opened() -> int:
+    """How many files are mapped now."""
+    return len(_maps)
 
 
 def rows(blocks: Iterable[numpy.ndarray], shape: tuple[int, ...], dtype: type | numpy.dtype, folder: Path) -> numpy.ndarray:

@@ -5,7 +5,7 @@ import numpy
 from trainer.core.columnar import Examples, taken
 from trainer.data.keys import Keys
 from trainer.data.splits import numbered_strata
-from trainer.data.units import place
+from trainer.data.units import places_of_keys
 from trainer.run_folder.events import Events
 
 
@@ -21,7 +21,7 @@ def thin(given: dict[str, Examples], limit: int, keys: Keys, regression: bool, s
 
 
 def _share(rows: Examples, share: float, keys: Keys, regression: bool, seed: int) -> Examples:
-    places = numpy.fromiter((place(key, seed) for key in keys.texts(rows)), "S32", len(rows))
+    places = places_of_keys(keys.texts(rows), len(rows), seed)
     names, strata = numbered_strata(rows, regression)
     chosen = numpy.zeros(len(rows), bool)
     for stratum in range(len(names)):

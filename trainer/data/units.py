@@ -73,7 +73,16 @@ def _places_of_units(
         for unit in numpy.flatnonzero(several).tolist():
             members = by_unit[starts[unit] : starts[unit + 1]]
             found[unit] = place(min(names[i] or key for i, key in zip(members.tolist(), keys.texts(taken(rows, members)))), seed)[:width]
-    return found.view(">u8").astype(numpy.uint64) if width == _FIRST_BYTES else found
+    return _as_numbers(found) if width == _FIRST_BYTES else found
+
+
+def places_of_keys(keys: Iterator[str], count: int, seed: int) -> numpy.ndarray:
+    """What so many examples are ordered by, for each key: the first eight bytes of its ``place`` as a number (uint64)."""
+    return _as_numbers(_places(keys, count, seed, _FIRST_BYTES))
+
+
+def _as_numbers(places: numpy.ndarray) -> numpy.ndarray:
+    return places.view(">u8").astype(numpy.uint64)
 
 
 def _places(keys: Iterator[str], count: int, seed: int, width: int) -> numpy.ndarray:

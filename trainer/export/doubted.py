@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+import numpy
+
 from trainer.core import blocks
 from trainer.core.blocks import RESULT, Cell, Column, Section
+from trainer.core.columnar import taken
 from trainer.core.example import Dataset, Example
 from trainer.data.origins import ONE, Origins
 from trainer.errors import count
@@ -40,13 +43,15 @@ class Looked:
         """All of ``parts``, of which there is at least one."""
         return cls([(name, examples) for name, examples, _ in parts], predictions.concatenated([said for *_, said in parts]), by)
 
-    def row(self, number: int) -> tuple[Example, str]:
-        """The example of that number, and the split that it is from."""
+    def rows(self, numbers: Sequence[int]) -> dict[int, tuple[Example, str]]:
+        """The examples of these numbers, each with the split that it is from. They are read together: those of a large table lie far apart."""
+        found: dict[int, tuple[Example, str]] = {}
+        start = 0
         for name, examples in self.parts:
-            if number < len(examples):
-                return examples[number], _NAMES.get(name, name)
-            number -= len(examples)
-        raise IndexError(number)
+            places = numpy.asarray(sorted(n - start for n in numbers if start <= n < start + len(examples)), numpy.int64)
+            found |= {start + p: (e, _NAMES.get(name, name)) for p, e in zip(places.tolist(), taken(examples, places), strict=True)}
+            start += len(examples)
+        return found
 
 
 @dataclass(frozen=True)
@@ -92,12 +97,18 @@ def _looked(each: Looked) -> str:
     return f"{', '.join(counts)}, answered by {each.by}"
 
 
+def _read(found: Sequence[tuple[Looked, Doubt]]) -> list[tuple[tuple[Example, str], Doubt]]:
+    """The example of each, with the split that it is from."""
+    every = {id(each): each for each, _ in found}
+    rows = {known: each.rows([d.row for of, d in found if of is each]) for known, each in every.items()}
+    return [(rows[id(each)][d.row], d) for each, d in found]
+
+
 def _block(found: Sequence[tuple[Looked, Doubt]], data: Dataset) -> blocks.Block:
     sure = any(d.probability is not None for _, d in found)
     columns = [Column("Row"), Column("Content"), Column("Label"), Column("Fits better"), *[Column("Its probability")] * sure, Column("Why")]
     rows = []
-    for each, doubt in found[:_SHOWN]:
-        example, _ = each.row(doubt.row)
+    for (example, _), doubt in _read(found[:_SHOWN]):
         where = f"{example.file}, row {example.row}" if example.row else example.file
         texts = (where, data.kind.content(example, data.columns), data.kind.shown_label(example), doubt.likely)
         rows.append([*(Cell(display.short(t)) for t in texts), *[Cell(value=doubt.probability)] * sure, Cell(doubt.reason)])
@@ -108,8 +119,7 @@ def _block(found: Sequence[tuple[Looked, Doubt]], data: Dataset) -> blocks.Block
 def _pictures(found: Sequence[tuple[Looked, Doubt]], data: Dataset) -> list[blocks.Block]:
     """The first ones as pictures, where examples are pictures."""
     shown = []
-    for each, doubt in found[:_PICTURES]:
-        example, _ = each.row(doubt.row)
+    for (example, _), doubt in _read(found[:_PICTURES]):
         if png := data.kind.picture(example):
             caption = f"{display.short(data.kind.shown_label(example))}; fits better: {display.short(doubt.likely)}"
             shown.append(blocks.Picture(png, caption))
@@ -117,7 +127,7 @@ def _pictures(found: Sequence[tuple[Looked, Doubt]], data: Dataset) -> list[bloc
 
 
 def _table(found: Sequence[tuple[Looked, Doubt]], data: Dataset, origins: Origins) -> str:
-    rows = [(*each.row(d.row), d) for each, d in found[:_WRITTEN]]
+    rows = [(*row, d) for row, d in _read(found[:_WRITTEN])]
     has_id, sure = any(e.id for e, *_ in rows), any(d.probability is not None for *_, d in rows)
     probabilities = ["probability", "probability of label"] * sure
     head = [display.FILE, "row", *["id"] * has_id, "content", "label", "fits better", *probabilities, "split", "reason"]

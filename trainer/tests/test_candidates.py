@@ -11,10 +11,11 @@ from small_datasets import WORDS, table
 from test_base_model import install
 
 from trainer.measure import predictions
+from trainer.models.catalogue import Base
 from trainer.run import run
 from trainer.targets.classes import Classes
 from trainer.training import candidates, comparing
-from trainer.training.candidates import Wanted
+from trainer.training.candidates import Candidate, Wanted
 
 SHARES = numpy.asarray([0.9, 0.1])
 
@@ -48,6 +49,22 @@ def test_class_weights_that_a_person_asked_for_count_for_all_candidates():
     plain, shifted = answered(numpy.zeros(2)), answered(numpy.log(weights))
     assert comparing.comparison_loss(shifted, asked, network=True) < comparing.comparison_loss(plain, asked)
     assert comparing.comparison_loss(shifted, asked, network=True) == comparing.comparison_loss(shifted, asked)
+
+
+def test_the_loss_of_each_candidate_is_computed_once(monkeypatch):
+    asked, computed = plan("chosen", None), []
+    asked.settings.seed, of = 42, comparing._loss
+    monkeypatch.setattr(comparing, "_loss", lambda candidate, *rest: computed.append(candidate.name) or of(candidate, *rest))
+    found = []
+    for name, extra in (("worse", 2.0), ("best", 0.0), ("worst", 4.0)):
+        answers = dict.fromkeys(("validation", "test"), answered(numpy.asarray([0.0, extra]) * (numpy.arange(3000) % 3)[:, None]))
+        outcome = SimpleNamespace(parameters=1, seconds=1.0, workers=[], answers=answers)
+        found.append(Candidate(Base(name, "table"), name, outcome, SimpleNamespace()))
+    compared = comparing.Comparison(found, Wanted((), None), asked)
+    best = compared.best()
+    entries = compared.entries(best)
+    assert best.name == "best" and [e["chosen"] for e in entries] == [True, False, False]
+    assert sorted(computed) == ["best", "worse", "worst"]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from test_data_columns import seen_in
 
 from trainer.core.example import Example
-from trainer.data import audit, subset
+from trainer.data import audit, subset, units
 from trainer.data.checks import Checks
 from trainer.data.keys import Keys
 from trainer.data.sources import Ignored
@@ -118,6 +118,13 @@ def test_a_sample_has_at_least_one_row_of_each_class(checks, rows, limit, kept):
     why = [d["why"] for d in checks.events.decisions]
     told = [f"{kept} of {rows} examples are used, the same share of each class, because max_examples is {limit}."]
     assert why == (told if 0 < limit < rows else [])
+
+
+def test_a_sample_has_the_rows_whose_hashes_are_the_smallest(checks):
+    given = {"train": [Example("t.csv", i, f"t {i}", "a") for i in range(100)]}
+    found = subset.thin(given, 30, Keys(), False, 42, checks.events)["train"]
+    ordered = sorted(given["train"], key=lambda e: units.place(Keys()(e), 42))
+    assert found == sorted(ordered[:30], key=lambda e: e.row)
 
 
 def test_the_files_that_are_not_used_are_grouped_by_reason_up_to_six():

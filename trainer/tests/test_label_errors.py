@@ -159,7 +159,7 @@ def test_rows_are_answered_by_models_that_had_not_seen_them(delivered, other, ri
         patch.setattr(unseen, "replace", lambda plan, target: plan)  # it is no real plan
         found = unseen.rows(best, [best, candidate("other", data, other)], prepared, data)
     assert {each.by: len(each.answers) for each in found} == looked
-    rows = [[each.row(i) for i in range(len(each.answers))] for each in found]
+    rows = [list(each.rows(range(len(each.answers))).values()) for each in found]
     every = [id(e) for of in rows for e, _ in of]
     assert len(set(every)) == len(every)
     names = {"train": "training", "validation": "validation", "test": "test"}

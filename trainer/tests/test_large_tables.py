@@ -21,7 +21,7 @@ from trainer.core import mapped
 from trainer.core.columnar import Columnar
 from trainer.core.input import Input
 from trainer.data import keys
-from trainer.data.formats import parquet, plain, tables
+from trainer.data.formats import column_files, parquet, plain, tables
 from trainer.data.formats.arrow_table import ArrowTable
 from trainer.data.formats.table import NotATable
 from trainer.errors import UserError
@@ -154,10 +154,30 @@ def test_a_process_that_is_killed_while_it_writes_cells_leaves_no_file(tmp_path)
     assert bytes(mapped.file(write, tmp_path)) == b"cells" and there == []
 
 
+@pytest.mark.parametrize(
+    ("size", "most", "files"),
+    [
+        pytest.param(900, 900, 1, id="small"),
+        pytest.param(2500, 900, 2, id="two or three columns in a file"),
+        pytest.param(10**6, 900, 5, id="one for each column"),
+        pytest.param(10**6, 0, 1, id="many open files"),
+    ],
+)
+def test_a_large_table_has_few_columns_in_each_file(tmp_path, monkeypatch, size, most, files):
+    monkeypatch.setattr(column_files, "_EACH", 1000)
+    monkeypatch.setattr(column_files, "_MOST", most)
+    made, of = [], mapped.files
+    monkeypatch.setattr(mapped, "files", lambda write, count, folder: made.append(count) or of(write, count, folder))
+    whole = pyarrow.table(dict(zip(HEAD, map(list, zip(*rows(50), strict=True)), strict=True)))
+    assert column_files.written(whole.to_batches(20), whole.schema, size, tmp_path) == whole
+    assert made == [files] and not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
 def test_a_full_disk_is_said_and_nothing_is_left(tmp_path, monkeypatch, name):
     monkeypatch.setattr(plain, "LARGE", 0)
     monkeypatch.setattr(parquet, "LARGE", 0)
+    monkeypatch.setattr(column_files, "_EACH", 1000)
     monkeypatch.setattr(mapped.tempfile, "mkstemp", lambda **_: (os.open("/dev/full", os.O_RDWR), str(tmp_path / ".mapped-1")))
     lines = rows(3000)
     if name == "t.csv":
@@ -175,6 +195,7 @@ def loaded(folder: Path, files: dict, monkeypatch, large: bool, **values):
     monkeypatch.setattr(plain, "LARGE", 0 if large else NEVER)
     monkeypatch.setattr(reading, "FEW", 0 if large else NEVER)
     monkeypatch.setattr(keys, "_LARGE", 0)
+    monkeypatch.setattr(column_files, "_EACH", 1000)  # several files of columns
     log = folder / "events.jsonl"
     log.unlink(missing_ok=True)
     try:

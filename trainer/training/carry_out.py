@@ -102,11 +102,13 @@ def _deliver(run: Run, settings, dataset, prepared, found, wanted, own: dict) ->
     from trainer.training import baseline, imitated, more_rows, prepare, search_conclusion as conclude, unseen, weighed
 
     workers, events = run.workers, run.events
-    best = comparing.best(found, wanted, prepared.plan)
+    compared = comparing.Comparison(found, wanted, prepared.plan)
+    best = compared.best()
     search = None
     if prepared.plan.search is not None and (concluded := conclude.conclude(settings, prepared, own, found, best, events)):
         settings, prepared, found, best, search = concluded.settings, concluded.prepared, concluded.found, concluded.best, concluded.document
-    listed = comparing.entries(found, best, wanted, prepared.plan) if prepared.plan.kind.lists_candidates else None
+        compared = comparing.Comparison(found, wanted, prepared.plan)
+    listed = compared.entries(best) if prepared.plan.kind.lists_candidates else None
     if len(found) > 1:
         events.decision("chosen", best.base.name, f"The model {best.name} is delivered. {listed[0]['why']}")
     if best.decided:

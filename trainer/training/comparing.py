@@ -13,54 +13,68 @@ if TYPE_CHECKING:
     from trainer.targets.target import Answers, Target
 
 
-def best(found: list[Candidate], wanted: Wanted, plan: "Plan") -> Candidate:
-    """The candidate to deliver: the one asked for, else the one with the smallest loss on the validation rows, or, where the user
-    chose a metric, the one that is best by it."""
-    if named := next((c for c in found if c.base.name == wanted.named), None):
-        return named
-    if len(found) == 1:
-        return found[0]
-    return min(found, key=lambda c: _rank(c, found, plan))
+class Comparison:
+    """Compares the candidates ``found`` by ``plan``. Losses on many rows take long, so each is computed once."""
+
+    def __init__(self, found: list[Candidate], wanted: Wanted, plan: "Plan"):
+        self._found, self._wanted, self._plan = found, wanted, plan
+        self._losses: dict[int, float] = {}  # by identity
+
+    def best(self) -> Candidate:
+        """The candidate to deliver: the one asked for, else the one with the smallest loss on the validation rows, or, where the user
+        chose a metric, the one that is best by it."""
+        if named := next((c for c in self._found if c.base.name == self._wanted.named), None):
+            return named
+        if len(self._found) == 1:
+            return self._found[0]
+        return min(self._found, key=self._rank)
+
+    def entries(self, chosen: Candidate) -> list[dict]:
+        """The candidates of result.json: the chosen one first."""
+        listed, target = [], self._plan.target
+        for candidate in sorted(self._found, key=lambda c: c is not chosen):
+            outcome = candidate.outcome
+            entry = {
+                "name": candidate.name, "title": candidate.title, "sort": candidate.sort, "base": candidate.base.name,
+                "parameters": outcome.parameters, "seconds": outcome.seconds, "cpu_seconds": round(sum(w["cpu_seconds"] for w in outcome.workers), 2),
+                "validation": target.summary(outcome.answers["validation"]), "chosen": candidate is chosen,
+                "why": " ".join(filter(None, (self._why(candidate, chosen), sampled.said(getattr(candidate.fitted, "sampled", ()))))),
+            }  # fmt: skip
+            if test := target.report(outcome.answers["test"], self._plan.settings.seed):
+                entry["test"] = test
+            listed.append(entry)
+        return [*listed, *self._wanted.skipped]
+
+    def _why(self, candidate: Candidate, chosen: Candidate) -> str:
+        plan, named = self._plan, self._wanted.named
+        if named:
+            return f"The model was set to {named}." if candidate is chosen else f"For comparison: the model was set to {named}."
+        if len(self._found) == 1:
+            return "It is the only model that was trained."
+        if plan.settings.source("metric") != "chosen":
+            title, best = plan.target.metrics[plan.metric].title, "the best: " if candidate is chosen else ""
+            return f"Its {title} on the validation rows is {best}{_metric(candidate, plan):.4g}."
+        where = "on rows held out in turn, since there are few validation rows," if _by_folds(self._found) else "on the validation rows"
+        loss = self._loss(candidate)
+        if candidate is chosen:
+            return f"Its loss {where} is the smallest: {loss:.4g}."
+        return f"Its loss {where} is {loss:.4g}, that of {chosen.name} {self._loss(chosen):.4g}."
+
+    def _rank(self, candidate: Candidate) -> tuple[float, float]:
+        plan, loss = self._plan, self._loss(candidate)
+        if plan.settings.source("metric") == "chosen":
+            return loss, loss
+        value = _metric(candidate, plan)
+        return (-value if plan.target.metrics[plan.metric].higher_is_better else value), loss
+
+    def _loss(self, candidate: Candidate) -> float:
+        if id(candidate) not in self._losses:
+            self._losses[id(candidate)] = _loss(candidate, self._found, self._plan)
+        return self._losses[id(candidate)]
 
 
-def entries(found: list[Candidate], chosen: Candidate, wanted: Wanted, plan: "Plan") -> list[dict]:
-    """The candidates of result.json: the chosen one first."""
-    listed = []
-    for candidate in sorted(found, key=lambda c: c is not chosen):
-        outcome = candidate.outcome
-        entry = {
-            "name": candidate.name, "title": candidate.title, "sort": candidate.sort, "base": candidate.base.name,
-            "parameters": outcome.parameters, "seconds": outcome.seconds, "cpu_seconds": round(sum(w["cpu_seconds"] for w in outcome.workers), 2),
-            "validation": plan.target.summary(outcome.answers["validation"]), "chosen": candidate is chosen,
-            "why": " ".join(filter(None, (_why(candidate, chosen, found, wanted, plan), sampled.said(getattr(candidate.fitted, "sampled", ()))))),
-        }  # fmt: skip
-        if test := plan.target.report(outcome.answers["test"], plan.settings.seed):
-            entry["test"] = test
-        listed.append(entry)
-    return [*listed, *wanted.skipped]
-
-
-def _why(candidate: Candidate, chosen: Candidate, found: list[Candidate], wanted: Wanted, plan: "Plan") -> str:
-    if wanted.named:
-        return f"The model was set to {wanted.named}." if candidate is chosen else f"For comparison: the model was set to {wanted.named}."
-    if len(found) == 1:
-        return "It is the only model that was trained."
-    if plan.settings.source("metric") != "chosen":
-        value = plan.target.summary(candidate.outcome.answers["validation"]).get(plan.metric, numpy.nan)
-        return f"Its {plan.target.metrics[plan.metric].title} on the validation rows is {'the best: ' if candidate is chosen else ''}{value:.4g}."
-    where = "on rows held out in turn, since there are few validation rows," if _by_folds(found) else "on the validation rows"
-    loss = _loss(candidate, found, plan)
-    if candidate is chosen:
-        return f"Its loss {where} is the smallest: {loss:.4g}."
-    return f"Its loss {where} is {loss:.4g}, that of {chosen.name} {_loss(chosen, found, plan):.4g}."
-
-
-def _rank(candidate: Candidate, found: list[Candidate], plan: "Plan") -> tuple[float, float]:
-    loss = _loss(candidate, found, plan)
-    if plan.settings.source("metric") == "chosen":
-        return loss, loss
-    value = plan.target.summary(candidate.outcome.answers["validation"]).get(plan.metric, numpy.nan)
-    return (-value if plan.target.metrics[plan.metric].higher_is_better else value), loss
+def _metric(candidate: Candidate, plan: "Plan") -> float:
+    return plan.target.summary(candidate.outcome.answers["validation"]).get(plan.metric, numpy.nan)
 
 
 def _loss(candidate: Candidate, found: list[Candidate], plan: "Plan") -> float:

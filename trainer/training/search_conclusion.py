@@ -42,7 +42,7 @@ def conclude(
     assert searched is not None
     others = [c for c in found if c is not network]
     if not searched.default:  # the network is that of a trial
-        chosen = comparing.best(others, Wanted((), None), plan) if others else network
+        chosen = comparing.Comparison(others, Wanted((), None), plan).best() if others else network
     best = searched.best if searched.default else network.outcome
     prepared = own.get(searched.trial or 0, default)
     trial = None if best is None else candidates.trained(prepared.plan.base, best, prepared.plan.target)

@@ -1,7 +1,8 @@
 """Tables from Parquet files."""
 
+import itertools
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -9,7 +10,7 @@ import numpy
 
 from trainer.core import by_blocks, mapped
 from trainer.data.columns import clocks
-from trainer.data.formats import parquet_images
+from trainer.data.formats import column_files, parquet_images
 from trainer.data.formats.arrow_table import ArrowTable
 from trainer.data.formats.memory import CELL_BYTES, MEMORY_SHARE, Looked, OfColumn, check_in_columns, row_bytes, too_large
 from trainer.data.formats.objects import cell
@@ -50,7 +51,7 @@ def read(
 ) -> Table:
     """The rows of a Parquet file, counted from 1. Structures become columns with dotted names, lists become JSON. A cell of a column of
     images is the name that ``parquet_images.name_of`` gives to the image; other columns of bytes are left out. Numbers that stand for
-    names, as the file says, become these names. The cells of a large file, and of a part of a ``large`` table, are in a file on the volume of
+    names, as the file says, become these names. The cells of a large file, and of a part of a ``large`` table, are in files on the volume of
     ``folder``, if it is given; of its columns those in ``only`` are read, if any is named. ``named`` are those of ids and groups, both in lower
     case. Raises NotATable, UserError for a file that will not fit into memory, before it is read, and OSError where that disk is full.
     """
@@ -108,22 +109,21 @@ def _in_columns(name: str, source, images: dict[str, str], kept: dict[str, str],
     pictures = list(dict.fromkeys(images.values()))[::-1]
     names: list[str] = []
 
-    def write(file: BinaryIO) -> None:
-        written, row = None, 0
+    def batches() -> Iterator[pyarrow.RecordBatch]:
+        row = 0
         for part in source.iter_batches(BATCH, columns=list(kept)):
             batch = pyarrow.Table.from_batches([part]).flatten().combine_chunks()
             names[:] = [*pictures, *batch.schema.names]
             columns = [_texts([parquet_images.name_of(name, column, row + i) for i in range(1, len(batch) + 1)]) for column in pictures]
             columns += [_column(c.combine_chunks(), classes.get(n, [])) for n, c in zip(batch.schema.names, batch.columns)]
             row += len(batch)
-            made = pyarrow.record_batch(columns, names=[f"{i}" for i in range(len(columns))])
-            written = written or pyarrow.ipc.new_file(file, made.schema)
-            written.write_batch(made)
-        if written is None:
-            raise NotATable("has no rows")
-        written.close()
+            yield pyarrow.record_batch(columns, names=[f"{i}" for i in range(len(columns))])
 
-    cells = pyarrow.ipc.open_file(pyarrow.py_buffer(mapped.file(write, folder))).read_all().slice(0, rows)
+    every = batches()
+    if (first := next(every, None)) is None:
+        raise NotATable("has no rows")
+    size = rows * len(first.schema) * _NUMBER
+    cells = column_files.written(itertools.chain([first], every), first.schema, size, folder).slice(0, rows)
     skipped = [n for path, n in parquet_images.byte_columns(source.schema_arrow).items() if path not in images]
     notes = [f"columns of bytes are not read: {some(skipped, 4)}"] if skipped else []
     notes += [f"the numbers in {n} stand for {some(classes[n], 6)}, as the file says" for n in names[len(pictures) :] if n in classes]

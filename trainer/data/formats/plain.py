@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -17,7 +17,7 @@ import numpy
 
 from trainer import memory
 from trainer.core import columnar, mapped
-from trainer.data.formats import dialect as dialects, quotations, totals
+from trainer.data.formats import column_files, dialect as dialects, quotations, totals
 from trainer.data.formats.arrow_table import ArrowTable
 from trainer.data.formats.decode import WITH_MARK
 from trainer.data.formats.dialect import Dialect
@@ -151,19 +151,18 @@ def _read(source: BinaryIO, ends: _Ends, table: Table, dialect: Dialect, quoted:
     )  # fmt: skip
     numbers: list[numpy.ndarray] = []
 
-    def write(file: BinaryIO) -> None:
+    def batches() -> Iterator[pyarrow.RecordBatch]:
         row = 1 + (head is not None)  # of the next one
-        with pyarrow.ipc.new_file(file, reader.schema) as written:
-            for batch in reader:
-                kept = _kept(batch, head, repair)
-                of_batch = others.between(row, len(batch))
-                numbers.append(columnar.short(of_batch if kept is None else of_batch[kept]))
-                row = int(of_batch[-1]) + 1 if len(of_batch) else row
-                part = batch if kept is None else batch.filter(pyarrow.array(kept))
-                if len(part):
-                    written.write_batch(part)
+        for batch in reader:
+            kept = _kept(batch, head, repair)
+            of_batch = others.between(row, len(batch))
+            numbers.append(columnar.short(of_batch if kept is None else of_batch[kept]))
+            row = int(of_batch[-1]) + 1 if len(of_batch) else row
+            part = batch if kept is None else batch.filter(pyarrow.array(kept))
+            if len(part):
+                yield part
 
-    cells = pyarrow.ipc.open_file(pyarrow.py_buffer(mapped.file(write, folder))).read_all()
+    cells = column_files.written(batches(), reader.schema, ends.end - begin, folder)
     memory.release()
     _check_end(cells, repair)
     table.bad_rows, table.first_bad = len(others.bad), others.bad[0] if others.bad else 0
