@@ -23,6 +23,7 @@ from trainer.targets.doubt import Doubt, Doubting
 FILE = "label-errors.csv"
 _SHOWN, _PICTURES = 50, 12  # rows in the report, and pictures of them
 _WRITTEN = 10_000  # rows in the file
+_Read = tuple[Example, str, Doubt]  # a row, the split that it is from, and what is doubtful
 _NAMES = {"train": "training", "validation": "validation", "test": "test"}
 _MEANS = (
     "Such a row can be a wrong label, a row of a sort that the model does not know, or chance. Look at it before you change it. Nothing was left out "
@@ -88,8 +89,9 @@ def training(looked: Sequence[Looked], data: Dataset, target: object, events: Ev
     inside = [blocks.facts(facts)]
     if not found:
         return Listed([Section(RESULT, target.doubts_title, inside)])
-    inside += [_block(found, data), *_pictures(found, data), blocks.text(_MEANS)]
-    return Listed([Section(RESULT, target.doubts_title, inside)], _table(found, data, origins))
+    read = _read(found[:_WRITTEN])
+    inside += [_block(read, len(found), data), *_pictures(read, data), blocks.text(_MEANS)]
+    return Listed([Section(RESULT, target.doubts_title, inside)], _table(read, data, origins))
 
 
 def _looked(each: Looked) -> str:
@@ -97,42 +99,40 @@ def _looked(each: Looked) -> str:
     return f"{', '.join(counts)}, answered by {each.by}"
 
 
-def _read(found: Sequence[tuple[Looked, Doubt]]) -> list[tuple[tuple[Example, str], Doubt]]:
-    """The example of each, with the split that it is from."""
+def _read(found: Sequence[tuple[Looked, Doubt]]) -> list[_Read]:
     every = {id(each): each for each, _ in found}
     rows = {known: each.rows([d.row for of, d in found if of is each]) for known, each in every.items()}
-    return [(rows[id(each)][d.row], d) for each, d in found]
+    return [(*rows[id(each)][d.row], d) for each, d in found]
 
 
-def _block(found: Sequence[tuple[Looked, Doubt]], data: Dataset) -> blocks.Block:
-    sure = any(d.probability is not None for _, d in found)
+def _block(read: Sequence[_Read], found: int, data: Dataset) -> blocks.Block:
+    sure = any(d.probability is not None for *_, d in read)
     columns = [Column("Row"), Column("Content"), Column("Label"), Column("Fits better"), *[Column("Its probability")] * sure, Column("Why")]
     rows = []
-    for (example, _), doubt in _read(found[:_SHOWN]):
+    for example, _, doubt in read[:_SHOWN]:
         where = f"{example.file}, row {example.row}" if example.row else example.file
         texts = (where, data.kind.content(example, data.columns), data.kind.shown_label(example), doubt.likely)
         rows.append([*(Cell(display.short(t)) for t in texts), *[Cell(value=doubt.probability)] * sure, Cell(doubt.reason)])
-    note = f"The first {_SHOWN} of {len(found):,}; the others are in {FILE}." if len(found) > _SHOWN else ""
+    note = f"The first {_SHOWN} of {found:,}; the others are in {FILE}." if found > _SHOWN else ""
     return blocks.table("", columns, rows, note=note, folded=True)
 
 
-def _pictures(found: Sequence[tuple[Looked, Doubt]], data: Dataset) -> list[blocks.Block]:
+def _pictures(read: Sequence[_Read], data: Dataset) -> list[blocks.Block]:
     """The first ones as pictures, where examples are pictures."""
     shown = []
-    for (example, _), doubt in _read(found[:_PICTURES]):
+    for example, _, doubt in read[:_PICTURES]:
         if png := data.kind.picture(example):
             caption = f"{display.short(data.kind.shown_label(example))}; fits better: {display.short(doubt.likely)}"
             shown.append(blocks.Picture(png, caption))
     return [blocks.pictures("", shown)] if shown else []
 
 
-def _table(found: Sequence[tuple[Looked, Doubt]], data: Dataset, origins: Origins) -> str:
-    rows = [(*row, d) for row, d in _read(found[:_WRITTEN])]
-    has_id, sure = any(e.id for e, *_ in rows), any(d.probability is not None for *_, d in rows)
+def _table(read: Sequence[_Read], data: Dataset, origins: Origins) -> str:
+    has_id, sure = any(e.id for e, *_ in read), any(d.probability is not None for *_, d in read)
     probabilities = ["probability", "probability of label"] * sure
     head = [display.FILE, "row", *["id"] * has_id, "content", "label", "fits better", *probabilities, "split", "reason"]
     lines = []
-    for e, split, d in rows:
+    for e, split, d in read:
         values = [f"{d.probability:.4f}", f"{d.of_label:.4f}"] if sure else []
         content = data.kind.content(e, data.columns)
         lines.append([e.file, e.row, *[e.id] * has_id, content, e.target, d.likely, *values, split, d.reason])

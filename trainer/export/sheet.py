@@ -3,7 +3,7 @@
 import base64
 import io
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,7 +37,13 @@ class Panel:
     words: str
 
 
-def in_report(picture: Image.Image, caption: str) -> blocks.Picture | None:
+def in_report(title: str, drawn: Iterable[tuple[Image.Image, str]], text: str) -> list[blocks.Block]:
+    """The pictures ``drawn``, each with its caption, as one block of a report with ``text``; nothing where a report takes none of them."""
+    found = [shown for picture, caption in drawn if (shown := _shown(picture, caption)) is not None]
+    return [blocks.pictures(title, found, text=[text])] if found else []
+
+
+def _shown(picture: Image.Image, caption: str) -> blocks.Picture | None:
     """A picture in few colours and as large as a report takes it; None where it is large even so."""
     for side in _REPORTED:
         shown = picture.convert("RGB")

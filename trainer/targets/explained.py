@@ -4,9 +4,11 @@ from typing import Protocol, runtime_checkable
 
 import numpy
 
+from trainer.targets.target import Target
+
 
 @runtime_checkable
-class Explained(Protocol):
+class Explained(Target, Protocol):
     """A target whose answers are compared with the answers to the same example without a part of it."""
 
     def raised(self, answer: numpy.ndarray, others: numpy.ndarray) -> tuple[str, numpy.ndarray]:

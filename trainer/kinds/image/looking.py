@@ -2,7 +2,6 @@
 
 import math
 import time
-from typing import Any
 
 from trainer.answer.model import Network
 from trainer.core import blocks
@@ -38,7 +37,7 @@ def sections(finished: Finished) -> list[Section]:
         return []
 
 
-def _sections(finished: Finished, target: Any) -> list[Section]:
+def _sections(finished: Finished, target: Explained) -> list[Section]:
     network = Network(finished.folder, saved_model.description(finished.folder))
     chosen = results.spread(finished.data.splits["test"])[:_PICTURES] if finished.data.splits["test"] else []
     if not chosen:
@@ -53,7 +52,7 @@ def _sections(finished: Finished, target: Any) -> list[Section]:
     return [Section(RESULT, TITLE, [blocks.pictures("", shown, note=_NOTE)])] if shown else []
 
 
-def _shown(network: Network, target: Any, example: Example, most: int) -> Picture | None:
+def _shown(network: Network, target: Explained, example: Example, most: int) -> Picture | None:
     whole, squares = without.squares(example, most)
     png = thumbnails.of(example.content)
     if not squares or png is None:

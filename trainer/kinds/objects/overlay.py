@@ -7,7 +7,6 @@ from typing import cast
 import numpy
 from PIL import Image, ImageDraw
 
-from trainer.core import blocks
 from trainer.core.blocks import Block
 from trainer.core.example import Example
 from trainer.data.pictures import thumbnails
@@ -53,9 +52,8 @@ def of_prediction(answered: Answered, out: Path) -> dict[str, dict]:
 
 def in_report(answered: Answered) -> list[Block]:
     """The same pictures for the report."""
-    drawn = [sheet.in_report(image, f"{example.file}: {count(objects, 'object')}") for image, example, objects in _first(answered)]
-    found = [picture for picture in drawn if picture is not None]
-    return [blocks.pictures("What the model finds", found, text=[_words(cast(Objects, answered.target))])] if found else []
+    drawn = ((image, f"{example.file}: {count(objects, 'object')}") for image, example, objects in _first(answered))
+    return sheet.in_report("What the model finds", drawn, _words(cast(Objects, answered.target)))
 
 
 def _first(answered: Answered) -> list[tuple[Image.Image, Example, int]]:

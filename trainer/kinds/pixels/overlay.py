@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy
 from PIL import Image
 
-from trainer.core import blocks
 from trainer.core.blocks import Block
 from trainer.core.example import Example
 from trainer.data import rasters
@@ -64,9 +63,8 @@ def of_prediction(answered: Answered, work: Path, out: Path) -> dict[str, dict]:
 
 def in_report(answered: Answered, work: Path) -> list[Block]:
     """The same pictures for the report."""
-    shown_there = [sheet.in_report(image, f"{answered.examples[n].file} ({_extent(answered.examples[n])})") for n, image in _first(work)]
-    found = [picture for picture in shown_there if picture is not None]
-    return [blocks.pictures("What the model answers", found, text=[words(answered.target)])] if found else []
+    drawn = ((image, f"{answered.examples[n].file} ({_extent(answered.examples[n])})") for n, image in _first(work))
+    return sheet.in_report("What the model answers", drawn, words(answered.target))
 
 
 def _first(work: Path) -> list[tuple[int, Image.Image]]:
