@@ -134,6 +134,9 @@ func (p *program) oneJob(ctx context.Context, set settings.Settings, l localJob,
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	e := all.Of(l.request)
+	if err := e.Info.CheckNames(l.request.Parameters); err != nil {
+		return err
+	}
 	run := rayjob.RunName("local", e.Info.Name, l.request.Key)
 	if _, _, err := store.Accept(background, job.New(run, e.Kind, l.request, "")); err != nil {
 		return err

@@ -46,6 +46,7 @@ func TestBadInputEndsWith2AndOneSentence(t *testing.T) {
 		"a dataset that is not there": {[]string{"run", "/not/there", "--out", "x"}, "/not/there"},
 		"a dataset that is a file":    {[]string{"run", file, "--out", "x"}, "name the folder that holds the dataset"},
 		"a parameter without a value": {[]string{"run", t.TempDir(), "--out", "x", "--param", "epochs"}, "must have the form key=value"},
+		"a parameter that is none":    {[]string{"run", t.TempDir(), "--out", "x", "--ray-python", "/bin/sh", "--param", "label_colum=x"}, "There is no parameter label_colum: do you mean label_column?"},
 		"nothing to predict":          {[]string{"predict", "--out", "x"}, "usage: extractor predict DATASET_DIR --model MODEL --out DIR"},
 		"a model that is not there":   {[]string{"predict", t.TempDir(), "--out", "x", "--model", "stars/7"}, "there is no model stars/7"},
 		"no folder for predictions":   {[]string{"predict", t.TempDir()}, "--out is missing"},

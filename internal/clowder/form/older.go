@@ -1,11 +1,13 @@
 package form
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/ncsa/clowder-ray/internal/job"
 	"github.com/ncsa/clowder-ray/internal/options"
 	"github.com/ncsa/clowder-ray/internal/text"
 )
@@ -67,6 +69,37 @@ func (i *Info) renamed(raw map[string]any) (map[string]any, []string) {
 		notes = append(notes, fmt.Sprintf("Read the old name %s as %s", name, f.Name))
 	}
 	return out, notes
+}
+
+// CheckNames returns a permanent error for parameters that no form had, with the field that is meant where one has nearly that name. It is for
+// a command line, where a person can correct a name at once: a job ignores such parameters with a warning.
+func (i *Info) CheckNames(raw map[string]any) error {
+	raw, _ = i.renamed(i.ungrouped(i.withoutFolders(raw)))
+	var wrong []string
+	for _, name := range slices.Sorted(maps.Keys(raw)) {
+		upper := strings.ToUpper(name)
+		if i.has(func(f field) bool { return f.Name == name }) || needless[upper] != "" || older[upper] != "" {
+			continue
+		}
+		said := "There is no parameter " + options.WithoutSecrets(text.Excerpt(name, maxUnknownName))
+		if meant := options.Nearest(strings.ToLower(name[strings.LastIndex(name, ".")+1:]), i.ownNames()); meant != "" {
+			said += ": do you mean " + meant + "?"
+		}
+		wrong = append(wrong, said)
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	return job.Permanent(errors.New(strings.Join(wrong[:min(len(wrong), maxUnknown)], ". ")))
+}
+
+// ownNames are the names of the fields without those of their groups.
+func (i *Info) ownNames() []string {
+	names := make([]string, 0, len(i.form))
+	for _, f := range i.form {
+		names = append(names, f.Name[strings.LastIndex(f.Name, ".")+1:])
+	}
+	return names
 }
 
 // unknown is the warning about a parameter that the form does not have. It never repeats the value.

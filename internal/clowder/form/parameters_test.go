@@ -190,3 +190,29 @@ func TestTheScriptFormIsAcceptedAndNeedsNoSettings(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[string]any{"arguments": "--text 'a b' \\\n  --lr 1e-3", "nodes": int64(2)}, info.Changed(resolved))
 }
+
+func TestNamesAreCheckedForACommandLine(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		key, want string
+	}{
+		"a field":                   {"label_column", ""},
+		"a group that it is not in": {"data.label_column", "There is no parameter data.label_column: do you mean label_column?"},
+		"a field of an older form":  {"NUM_EPOCHS", ""},
+		"one that nothing replaces": {"NUM_LABELS", ""},
+		"a letter too few":          {"label_colum", "There is no parameter label_colum: do you mean label_column?"},
+		"nothing like it":           {"zzz", "There is no parameter zzz"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := shippedInfo(t).CheckNames(map[string]any{tc.key: "x"})
+			if tc.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.EqualError(t, err, tc.want)
+			kind, _ := job.Classify(err)
+			require.Equal(t, job.KindPermanent, kind)
+		})
+	}
+}
