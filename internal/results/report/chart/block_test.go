@@ -1,8 +1,8 @@
 package chart
 
 import (
-	"fmt"
 	"os"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,7 +15,7 @@ func TestLinesOfABlockAreSeenEverywhere(t *testing.T) {
 	t.Parallel()
 	c := &section.Chart{Form: section.ChartLine}
 	for i := range blockStyles {
-		c.Series = append(c.Series, section.Series{Name: fmt.Sprint(i), Points: [][]float64{{0, 0}, {1, float64(i)}}})
+		c.Series = append(c.Series, section.Series{Name: strconv.Itoa(i), Points: [][]float64{{0, 0}, {1, float64(i)}}})
 	}
 	drawn := OfBlock(section.Block{Type: section.BlockChart, Chart: c}).SVG()
 	require.Len(t, drawn.Lines, len(blockStyles))
@@ -24,7 +24,7 @@ func TestLinesOfABlockAreSeenEverywhere(t *testing.T) {
 		rules, err := os.ReadFile(file)
 		require.NoError(t, err)
 		for _, line := range drawn.Lines {
-			require.Regexp(t, `\.cft-line-`+string(line.Class)+` ?\{[^}]*stroke:`, string(rules), file)
+			require.Regexp(t, `\.cft-line-`+line.Class+` ?\{[^}]*stroke:`, string(rules), file)
 			if i == 0 {
 				colours[pens[style(line.Class)].colour] = true
 			}
