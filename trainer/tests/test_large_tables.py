@@ -17,11 +17,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings as limits, strategies as st
 from test_data_load import spec_of
 
-from trainer.core import mapped
+from trainer.core import column_files, mapped
 from trainer.core.columnar import Columnar
 from trainer.core.input import Input
 from trainer.data import keys
-from trainer.data.formats import column_files, parquet, plain, tables
+from trainer.data.formats import parquet, plain, tables
 from trainer.data.formats.arrow_table import ArrowTable
 from trainer.data.formats.table import NotATable
 from trainer.errors import UserError

@@ -8,9 +8,9 @@ from typing import BinaryIO
 
 import numpy
 
-from trainer.core import by_blocks, mapped
+from trainer.core import by_blocks, column_files, mapped
 from trainer.data.columns import clocks
-from trainer.data.formats import column_files, parquet_images
+from trainer.data.formats import parquet_images
 from trainer.data.formats.arrow_table import ArrowTable
 from trainer.data.formats.memory import CELL_BYTES, MEMORY_SHARE, Looked, OfColumn, check_in_columns, row_bytes, too_large
 from trainer.data.formats.objects import cell

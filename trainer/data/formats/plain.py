@@ -1,4 +1,4 @@
-"""Reads large delimited text in blocks into a mapped file, where it is so plain that Arrow's reader splits it as ours does.
+"""Reads large delimited text in blocks into mapped files, where it is so plain that Arrow's reader splits it as ours does.
 
 Ours reads the first and the last rows and decides what the table is. If it repairs nothing there, and the rows between hold nothing that the two
 readers take differently (misplaced quotation marks, lone carriage returns), Arrow reads them. Everything else is left to ours.
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy
 
 from trainer import memory
-from trainer.core import columnar, mapped
-from trainer.data.formats import column_files, dialect as dialects, quotations, totals
+from trainer.core import column_files, columnar, mapped
+from trainer.data.formats import dialect as dialects, quotations, totals
 from trainer.data.formats.arrow_table import ArrowTable
 from trainer.data.formats.decode import WITH_MARK
 from trainer.data.formats.dialect import Dialect
