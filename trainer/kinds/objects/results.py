@@ -73,7 +73,7 @@ def _found(answered: Answered, target: Objects) -> Block:
     """How many objects of each label are found, and in how many pictures."""
     counts = target.predicted(answered.outputs)
     rows = [[Cell(label), Cell(value=int(of.sum())), Cell(value=int((of > 0).sum()))] for label, of in zip(target.labels, counts.T)]
-    said = f"Objects count from a score of {target.threshold:g} on. counts.csv has the numbers of each picture, objects.json also the objects with lower scores."
+    said = f"Objects count from a score of {target.threshold:g} on. counts.csv has the numbers of each picture. objects.json has lower scores, too."
     return blocks.table("Objects that are found", [Column("Label"), Column("Objects", COUNT), Column("Pictures with it", COUNT)], rows, note=said)
 
 
